@@ -1,81 +1,10 @@
-"""attune.nni_host over its pipes: the classes of nni_classes/, and bad ones."""
+"""attune.nni_host over its pipes: the classes of nni_classes/."""
 import json
-import pathlib
-import subprocess
-import sys
-import tempfile
 import textwrap
 import unittest
 
+from nni_host_process import HostCase
 from support import TWO
-
-TESTS = pathlib.Path(__file__).resolve().parent
-CLASSES = TESTS / 'nni_classes'
-
-
-class Host:
-    """A process. stderr: a file."""
-
-    def __init__(self, name, folder, kind, stderr, packages=''):
-        self.process = subprocess.Popen(
-            [sys.executable, '-B', '-m', 'attune.nni_host', '--kind', kind, '--class', name,
-             '--directory', str(folder)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr,
-            cwd='/', env={'PYTHONPATH': f'{TESTS.parents[1] / "python"}:{packages}'})
-
-    def ask(self, op, **members):
-        line = json.dumps({'op': op, **members}).encode() + b'\n'
-        self.process.stdin.write(line)
-        self.process.stdin.flush()
-        return json.loads(self.process.stdout.readline())
-
-    def close(self):
-        self.process.stdin.close()
-        rest = self.process.stdout.read()
-        self.process.stdout.close()
-        return rest, self.process.wait(60)
-
-
-class HostCase(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-        self.log = self.folder / 'log'
-        self.stderr = open(self.folder / 'stderr', 'wb')
-        self.addCleanup(self.stderr.close)
-
-    def host(self, name, folder=CLASSES, kind='tuner', packages=''):
-        host = Host(name, folder, kind, self.stderr, packages)
-        self.addCleanup(host.process.wait)
-        self.addCleanup(host.process.kill)
-        self.addCleanup(host.process.stdin.close)
-        self.addCleanup(host.process.stdout.close)
-        return host
-
-    def begun(self, name, arguments=None, space=None, **named):
-        host = self.host(name, **named)
-        self.assertEqual(host.ask('init', arguments=arguments or {}, space=space or TWO), {})
-        return host
-
-    def ask(self, host, *ids):
-        return host.ask('ask', ids=list(ids))['answers']
-
-    def tell(self, host, trial, value=0.5, end='completed', **named):
-        loss = None if value is None else value
-        metrics = {} if value is None else {'default': value}
-        self.assertEqual(host.ask('tell', outcomes=[
-            {'id': trial, 'end': end, 'loss': loss, 'metrics': metrics, **named}]), {})
-
-    def said(self):
-        return [json.loads(line) for line in self.log.read_text().splitlines()]
-
-    def bad(self, body, name='Bad', **named):
-        """A class with these lines after the imports."""
-        (self.folder / 'bad.py').write_text(
-            'import nni, os, sys, threading, time\nfrom nni.tuner import Tuner\n'
-            'from nni.assessor import Assessor\n' + textwrap.dedent(body))
-        return self.host('bad.' + name, self.folder, **named)
 
 
 class Tuners(HostCase):
@@ -226,65 +155,6 @@ class Advisors(HostCase):
         self.assertEqual(self.ask(host, 0), [{'parameters': {'x': 1}}])
 
 
-class InstalledPackage(HostCase):
-    """A package that is called nni, and is not our stand-in."""
-
-    def install(self, files):
-        for name, text in files.items():
-            path = self.folder / 'packages' / 'nni' / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(textwrap.dedent(text))
-        return self.folder / 'packages'
-
-    def test_a_tuner_has_its_base_class(self):
-        packages = self.install({'__init__.py': 'import os\nplatform = os.environ["NNI_PLATFORM"]\n',
-                                 'tuner.py': """
-            class Tuner:
-                def update_search_space(self, space): pass
-                def generate_multiple_parameters(self, ids, **kwargs):
-                    return [self.generate_parameters(i) for i in ids]
-        """})
-        (self.folder / 'own.py').write_text(textwrap.dedent("""
-            import nni, nni.tuner
-            class Own(nni.tuner.Tuner):
-                def generate_parameters(self, i): return {'platform': nni.platform}
-        """))
-        host = self.begun('own.Own', folder=self.folder, packages=packages)
-        self.assertEqual(self.ask(host, 0), [{'parameters': {'platform': 'unittest'}}])
-
-    def test_an_advisor_whose_base_class_has_a_channel(self):
-        packages = self.install({
-            '__init__.py': '', 'runtime/__init__.py': '',
-            'runtime/tuner_command_channel.py': """
-                import enum
-                class CommandType(enum.Enum):
-                    NewTrialJob = 'TR'
-                class TunerCommandChannel:
-                    def __init__(self, url): raise OSError('there is no manager')
-            """,
-            'runtime/msg_dispatcher_base.py': """
-                import os
-                from .tuner_command_channel import TunerCommandChannel
-                class MsgDispatcherBase:
-                    def __init__(self, url=None):
-                        url = url or os.environ['NNI_TUNER_COMMAND_CHANNEL']
-                        self._channel = TunerCommandChannel(url)
-                        self._channel.connect()
-                    def send(self, command, data):
-                        self._channel._send(command, data)
-            """})
-        (self.folder / 'own.py').write_text(textwrap.dedent("""
-            from nni.runtime.msg_dispatcher_base import MsgDispatcherBase
-            from nni.runtime.tuner_command_channel import CommandType
-            class Own(MsgDispatcherBase):
-                def handle_initialize(self, data): pass
-                def handle_request_trial_jobs(self, data):
-                    self.send(CommandType.NewTrialJob, '{"parameter_id": 0, "parameters": 3}')
-        """))
-        host = self.begun('own.Own', folder=self.folder, kind='advisor', packages=packages)
-        self.assertEqual(self.ask(host, 0), [{'parameters': 3}])
-
-
 class Assessors(HostCase):
     def assess(self, host, begin, *reports):
         return host.ask('assess', **{'id': 3, 'from': begin, 'reports': list(reports)})
@@ -303,100 +173,7 @@ class Assessors(HostCase):
         self.assertEqual(self.said(), [['end', 'trial3', False]])
 
 
-class BadClasses(HostCase):
-    def error(self, host, op='describe', **members):
-        error = host.ask(op, **members)['error']
-        host.close()
-        return error
-
-    def test_what_cannot_be_loaded(self):
-        nowhere = self.folder / 'nowhere'
-        self.assertEqual(self.error(self.host('a.B', nowhere)),
-                         f'codeDirectory: there is no folder {nowhere}')
-        self.assertEqual(self.error(self.host('a.B')),
-                         f'className "a.B": there is no module a in {CLASSES}')
-        self.assertEqual(self.error(self.host('algorithms.B')), 'className "algorithms.B": there '
-                         f'is no class B in {CLASSES}/algorithms.py')
-        self.assertEqual(self.error(self.host('B')), 'className "B": "module.Class" expected')
-        self.assertEqual(self.error(self.host('algorithms.OptimizeMode')),
-                         'className "algorithms.OptimizeMode": neither an nni.tuner.Tuner, nor an '
-                         'nni.assessor.Assessor, nor a MsgDispatcherBase of nni')
-        self.assertEqual(self.error(self.host('algorithms.AboveZero')), 'tuner.className '
-                         '"algorithms.AboveZero": this class is an assessor')
-
-    def test_code_that_fails_on_its_way_in(self):
-        self.assertEqual(self.error(self.bad('import nowhere_at_all\n')),
-                         "import bad: ModuleNotFoundError: No module named 'nowhere_at_all' "
-                         '(bad.py:4)')
-        self.assertEqual(self.error(self.bad('x = (\n')),
-                         "import bad: SyntaxError: '(' was never closed")
-        self.assertEqual(self.error(self.bad('sys.exit(3)\n')), 'import bad: SystemExit: 3 '
-                         '(bad.py:4)')
-        self.assertIn('Traceback', (self.folder / 'stderr').read_text())
-
-    def test_a_constructor_that_raises(self):
-        body = 'class Bad(Tuner):\n    def __init__(self, size): raise ValueError("two\\nlines")\n'
-        self.assertEqual(self.error(self.bad(body), 'init', space={}, arguments={'size': 1}),
-                         'bad.Bad: ValueError: two lines (bad.py:5)')
-        self.assertEqual(
-            self.error(self.bad(body), 'init', space={}, arguments={'size': 1, 'sise': 2}),
-            "bad.Bad: TypeError: Bad.__init__() got an unexpected keyword argument 'sise'")
-
-    def test_methods_that_raise(self):
-        calls = {
-            'update_search_space': ('init', {'space': {}}),
-            'generate_parameters': ('ask', {'ids': [5]}),
-            'receive_trial_result': ('tell', {'outcomes': [
-                {'id': 0, 'end': 'completed', 'loss': 1, 'metrics': {'default': 1}}]}),
-            'trial_end': ('tell', {'outcomes': [{'id': 0, 'end': 'failed', 'loss': None,
-                                                 'metrics': {}}]}),
-            'import_data': ('ask', {'ids': [5]})}
-        for method, (op, members) in calls.items():
-            with self.subTest(method):
-                host = self.bad(f'''
-                    class Bad(Tuner):
-                        def update_search_space(self, space): pass
-                        def generate_parameters(self, i, **k): return {{}}
-                        def receive_trial_result(self, *w, **k): pass
-                    def fail(self, *w, **k):
-                        if w[0] != 0 or '{method}' != 'generate_parameters': raise KeyError('why')
-                        return {{}}
-                    Bad.{method} = fail
-                ''')
-                if op != 'init':
-                    host.ask('init', space={})
-                    self.ask(host, 0)
-                    self.tell(host, -1, 1, 'imported', parameters={})
-                shown = method.replace('generate_p', 'generate_multiple_p')
-                self.assertEqual(self.error(host, op, **members),
-                                 f"bad.Bad.{shown}: KeyError: 'why' (bad.py:10)")
-
-    def test_answers_that_are_none(self):
-        for made, message in {
-                'float("nan")': 'the parameters of 0: cannot be written as JSON: Out of range',
-                '{"x": object()}': 'the parameters of 0: cannot be written as JSON: object <object',
-                'None': 'the parameters of 0: None'}.items():
-            host = self.bad(f'''
-                class Bad(Tuner):
-                    def update_search_space(self, space): pass
-                    def generate_parameters(self, i, **k): return {made}
-            ''')
-            host.ask('init', space={})
-            self.assertIn(message, self.error(host, 'ask', ids=[0]))
-        host = self.bad('''
-            class Bad(Tuner):
-                def update_search_space(self, space): pass
-                def generate_multiple_parameters(self, ids, **k): return [{}] * 3
-        ''')
-        host.ask('init', space={})
-        self.assertIn('a list of at most 1 parameters expected', self.error(host, 'ask', ids=[0]))
-        host = self.bad('class Bad(Assessor):\n    def assess_trial(self, t, h): return None\n',
-                        kind='assessor')
-        host.ask('init')
-        self.assertEqual(
-            self.error(host, 'assess', **{'id': 0, 'from': 0, 'reports': [{'default': 1}]}),
-            'bad.Bad.assess_trial: AssessResult.Good or AssessResult.Bad expected, not None')
-
+class Conversation(HostCase):
     def test_what_it_prints_and_reads_is_not_the_conversation(self):
         host = self.bad('''
             print('at the import')
