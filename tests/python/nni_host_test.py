@@ -140,7 +140,7 @@ class Advisors(HostCase):
 
     def test_one_that_answers_from_a_thread(self):
         (self.folder / 'threads.py').write_text(textwrap.dedent('''
-            import json, threading
+            import json, threading, time
             from nni.runtime.msg_dispatcher_base import MsgDispatcherBase
             from nni.runtime.tuner_command_channel import CommandType
             class Slow(MsgDispatcherBase):
@@ -148,6 +148,9 @@ class Advisors(HostCase):
                 def handle_request_trial_jobs(self, data):
                     threading.Thread(target=self.answer).start()
                 def answer(self):
+                    time.sleep(0.2)
+                    self.send(CommandType.Initialized, '')  # this is no trial yet
+                    time.sleep(0.2)
                     self.send(CommandType.NewTrialJob,
                               json.dumps({'parameter_id': 5, 'parameters': {'x': 1}}))
         '''))

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections import deque
 from typing import Any, Deque, Dict, List, NamedTuple, Optional, Set
 
@@ -53,11 +54,7 @@ class AdvisorHost:
         if fresh:
             self._no_more = False
             self._call('handle_request_trial_jobs', len(fresh))
-        # If nothing runs, only a thread of the advisor itself can have something to say.
-        if not (self._offered or self._jobs or self._foreign or self._no_more):
-            if threading.active_count() > 1:
-                self._channel.wait(_PATIENCE)
-                self._take()
+        self._wait_for_threads()
         answers = [self._answer(i) for i in ids]
         self._waiting = {i for i, answer in zip(ids, answers) if answer == NOT_YET} | (
             self._waiting - set(ids))
@@ -103,6 +100,16 @@ class AdvisorHost:
             self._metric(trial, job, 'PERIODICAL', step, self._results.value(metrics))
         decisions, self._decisions = self._decisions, []
         return decisions
+
+    # If nothing runs, only a thread of the advisor itself can have something to say.
+    def _wait_for_threads(self) -> None:
+        end = time.monotonic() + _PATIENCE
+        while not (self._offered or self._jobs or self._foreign or self._no_more):
+            left = end - time.monotonic()
+            if left <= 0 or threading.active_count() == 1:
+                break
+            self._channel.wait(left)
+            self._take()
 
     def _metric(self, trial: int, job: _Job, kind: str, sequence: int, value: Any) -> None:
         self._call('handle_report_metric_data', {
