@@ -4,7 +4,6 @@
 #include <filesystem>
 
 #include "base/base64.h"
-#include "base/man_page.h"
 #include "daemon/experiment.h"
 #include "daemon/version.h"
 #include "plugins/open/open.h"
@@ -238,17 +237,11 @@ std::expected<Result<void>, Usage> read_options(
   app.allow_extras();
   try {
     app.parse(argc, argv);
-  } catch (const CLI::Success& done) {  // --help, --version
-    std::ostringstream text;
-    app.exit(done, text, text);
-    return std::unexpected(Usage{0, text.str()});
   } catch (const CLI::ParseError& error) {
-    return std::unexpected(Usage{2, std::string("attuned: ") + error.what() + "; see --help\n"});
+    return std::unexpected(usage_after(app, error, "attuned"));
   }
   if (arguments.man) {
-    DescribedCommand described = describe_command(app);
-    described.name = "attuned";  // not the path that it was called by
-    return std::unexpected(Usage{0, man_page(described, std::string(kVersion), "attune(1)")});
+    return std::unexpected(manual_page(app, "attuned", std::string(kVersion), "attune(1)"));
   }
   if (options.run == Options::Run::journal || options.run == Options::Run::check_plugin) {
     return Result<void>();

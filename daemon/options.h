@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/usage.h"
 #include "daemon/check_plugin.h"
 #include "daemon/configuration.h"
 #include "daemon/journal_command.h"
@@ -18,12 +19,6 @@ struct Options {
   JournalCommand journal;  // with journal
   CheckPlugin check_plugin;
   Configuration configuration;
-};
-
-// What is to be printed instead of running: help, version, or a usage error.
-struct Usage {
-  int exit_code = 0;
-  std::string text;
 };
 
 // `environment` holds the variables that NNI's manager sets. `fallback_seed` is used where the user

@@ -1,9 +1,7 @@
 #include "katib/options.h"
 
 #include <CLI/CLI.hpp>
-#include <sstream>
 
-#include "base/man_page.h"
 #include "daemon/version.h"
 
 namespace attune::katib {
@@ -33,18 +31,11 @@ std::expected<Options, Usage> read_options(int argc, const char* const* argv) {
       "or address.");
   try {
     app.parse(argc, argv);
-  } catch (const CLI::Success& done) {  // --help, --version
-    std::ostringstream text;
-    app.exit(done, text, text);
-    return std::unexpected(Usage{0, text.str()});
   } catch (const CLI::ParseError& error) {
-    return std::unexpected(
-        Usage{2, std::string("attune-katib: ") + error.what() + "; see --help\n"});
+    return std::unexpected(usage_after(app, error, "attune-katib"));
   }
   if (man) {
-    DescribedCommand described = describe_command(app);
-    described.name = "attune-katib";  // not the path that it was called by
-    return std::unexpected(Usage{0, man_page(described, std::string(kVersion), "attuned(1)")});
+    return std::unexpected(manual_page(app, "attune-katib", std::string(kVersion), "attuned(1)"));
   }
   auto parsed = parse_log_level(level);
   if (!parsed) {

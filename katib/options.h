@@ -3,6 +3,7 @@
 #include <expected>
 #include <string>
 
+#include "base/usage.h"
 #include "os/log.h"
 
 namespace attune::katib {
@@ -15,12 +16,7 @@ struct Options {
   LogLevel log_level = LogLevel::info;
 };
 
-// What is to be printed instead of running: help, version, or a usage error.
-struct Usage {
-  int exit_code = 0;
-  std::string text = {};
-};
-
+// Usage: print that instead of running.
 std::expected<Options, Usage> read_options(int argc, const char* const* argv);
 
 }  // namespace attune::katib
