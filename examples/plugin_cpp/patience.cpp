@@ -1,6 +1,7 @@
 // A plug-in of attuned with one assessor, in one file.
 #include <attune/plugins/attune_plugin.hpp>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -31,12 +32,12 @@ Patience::Patience(const Setup& setup)
 
 Decision Patience::assess(std::int64_t trial, const std::vector<Report>& reports) {
   std::size_t best = 0;
-  double best_value = 0;
+  double best_value = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < reports.size(); ++i) {
     const auto found = reports[i].metrics.find(metric_);
     if (found == reports[i].metrics.end()) continue;
     const double value = maximize_ ? -found->second : found->second;
-    if (i == 0 || value < best_value) {
+    if (value < best_value) {
       best = i;
       best_value = value;
     }

@@ -67,6 +67,9 @@ TEST_CASE("shared object: what it has is in the lists, and works like what is bu
   const Decision decision = (*assessor)->assess(7, reports);
   CHECK(decision.action == Action::stop);
   CHECK(decision.reason == "no better for 2 reports");
+  // A report without the metric says nothing; the best one may come after it.
+  reports = {{7, 0, {}}, {7, 1, {{"default", 2}}}, {7, 2, {{"default", 1}}}};
+  CHECK((*assessor)->assess(7, reports).action == Action::keep_going);
 }
 
 TEST_CASE("shared object: wrong arguments are errors as for any tuner") {
