@@ -180,8 +180,13 @@ double Parameter::inner_of(double real) const {
 
 std::string Parameter::text_of_real(double x) const {
   if (integer_) return fmt::format("{}", static_cast<std::int64_t>(x));
-  // On a grid without the noise of the multiplication: 7.4, not 7.4000000000000004.
-  return step_ > 0 ? fmt::format("{:.15g}", x) : fmt::format("{}", x);
+  if (step_ > 0) {
+    // On a grid without the noise of the multiplication: 7.4, not 7.4000000000000004.
+    std::string text = fmt::format("{:.15g}", x);
+    const auto number = number_of(text);
+    if (number && *number >= low_ && *number <= high_) return text;
+  }
+  return fmt::format("{}", x);
 }
 
 std::string Parameter::text_of(const json& value) const {

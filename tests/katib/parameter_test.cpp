@@ -80,6 +80,10 @@ TEST_CASE("parameter: a text of ours gives its value again") {
       CHECK(std::abs(again->get<double>() - value.get<double>()) < 1e-9);
     }
   }
+  // Limits with more digits than a step is written with.
+  const Parameter exact = *Parameter::make(
+      spec_of("x", DOUBLE, "0.30000000000000004", "0.8999999999999997", "0.19999999999999989"));
+  for (const int steps : {0, 1, 2, 3}) CHECK(exact.value_of(exact.text_of(steps)) == json(steps));
   const Parameter discrete = *Parameter::make(spec_of("x", DISCRETE, {"0.50", "2"}));
   CHECK(discrete.value_of("0.5") == json(0.5));
   CHECK_FALSE(discrete.value_of("0.6"));
