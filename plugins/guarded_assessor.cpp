@@ -73,6 +73,7 @@ class GuardedAssessor final : public Assessor {
     std::swap(events_, events);
     auto ready = begin_again();
     if (!ready) ready = recover();
+    if (!ready && replaying_) guard_.give_up("load", ready.error().message);
     if (!ready) {
       std::swap(state_, plugin);
       std::swap(events_, events);

@@ -27,9 +27,13 @@ class GuardedTuner final : public Tuner {
   Result<void> set_space(const Space& space) override {
     ++calls_;
     if (const Note* note = noted('r'); note && note->content.is_string()) {
-      return fail(note->content.get<std::string>());
+      const auto why = note->content.get<std::string>();
+      note_refusal(calls_, why, notes_);
+      return fail(why);
     }
-    if (const auto set = tuner_->set_space(space); !set) {
+    if (replaying_) {  // then it accepted the space
+      tell_it("space", [&] { return tuner_->set_space(space); });
+    } else if (const auto set = tuner_->set_space(space); !set) {
       Error why = guard_.error("space", set.error().message);
       // It stays with the former space. Without one nothing has begun.
       if (space_) {
@@ -118,6 +122,7 @@ class GuardedTuner final : public Tuner {
     std::swap(events_, events);
     auto ready = begin_again(/*fresh=*/false);
     if (!ready) ready = recover();
+    if (!ready && replaying_) guard_.give_up("load", ready.error().message);
     if (!ready) {
       std::swap(state_, plugin);
       std::swap(events_, events);

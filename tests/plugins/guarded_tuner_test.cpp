@@ -218,6 +218,40 @@ TEST_CASE("guarded tuner: in a replay, a call without notes was not answered") {
   CHECK(guarded.heard() == Words{"ask 1", "withdraw 1"});
 }
 
+TEST_CASE("guarded tuner: in a replay a search space is refused as it was") {
+  Guarded first, second;
+  first.world->failures["space"] = 1;
+  const auto refused = first.tuner->set_space(space());
+  REQUIRE_FALSE(refused);
+  const std::string notes = first.tuner->take_notes();
+  second.tuner->replay_notes(notes);
+  const auto again = second.tuner->set_space(space());
+  REQUIRE_FALSE(again);
+  CHECK(again.error().message == refused.error().message);
+  CHECK(second.tuner->take_notes() == notes);
+  second.tuner->end_replay();
+}
+
+TEST_CASE("guarded tuner: in a replay, what it accepted before is tried twice, and no error") {
+  for (const std::string call : {"space", "load"}) {
+    CAPTURE(call);
+    for (const int times : {1, 2}) {
+      Guarded first, second;
+      first.ask(1);
+      const json state = first.tuner->save();
+      second.world->failures[call] = times;
+      second.tuner->replay_notes("");
+      bool done = false;
+      const std::string failure = failure_of([&] {
+        done = second.tuner->set_space(space()).has_value() && second.tuner->load(state);
+      });
+      CHECK(failure.empty() == (times == 1));
+      CHECK(done == failure.empty());
+      second.tuner->end_replay();
+    }
+  }
+}
+
 TEST_CASE("guarded tuner: all answers come back from notes as they were") {
   Guarded first(true, true), second(true, true);
   first.ask(1);
