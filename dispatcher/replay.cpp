@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "base/algorithm_failure.h"
 #include "base/saved_numbers.h"
 #include "dispatcher/journal_frames.h"
 #include "dispatcher/journal_numbers.h"
@@ -123,13 +124,23 @@ Result<void> Replay::load(const Item& item) {
   const json state = TRY(parse_json(item.payload, {.depth = 300, .keys = 10'000'000}));
   auto load_all = [&]() -> Result<void> {
     Dispatcher::InFlight said = TRY(dispatcher_.load(state));
-    TRY(workers_.tune().load(TRY(value_at(state, "tuner"))));
-    TRY(workers_.assess().load(TRY(value_at(state, "assessor"))));
+    const json tuner = TRY(value_at(state, "tuner"));
+    const json assessor = TRY(value_at(state, "assessor"));
+    // It is a repetition, too: what an algorithm could do before it must be able to do again.
+    for (const WorkerName worker : {WorkerName::tune, WorkerName::assess}) replay_notes(worker, "");
+    TRY(workers_.tune().load(tuner));
+    TRY(workers_.assess().load(assessor));
+    for (const WorkerName worker : {WorkerName::tune, WorkerName::assess}) end_replay(worker);
     tune_said_ = std::move(said.tune);
     assess_said_ = std::move(said.assess);
     return {};
   };
-  if (auto loaded = load_all(); !loaded) return failed(item, loaded.error().message);
+  try {
+    if (auto loaded = load_all(); !loaded) return failed(item, loaded.error().message);
+  } catch (const AlgorithmFailure& failure) {
+    algorithm_failed_ = true;
+    return failed(item, failure.what());
+  }
   first_kept_ = dispatcher_.answers() + 1;
   begun_ = initialized_ = true;
   return {};
@@ -137,7 +148,7 @@ Result<void> Replay::load(const Item& item) {
 
 // Lets the worker handle one more message. False: its queue is empty, or something went wrong.
 bool Replay::step(WorkerName worker) {
-  if (!workers_.step(worker)) return false;
+  const bool handled = workers_.step(worker);
   auto& said = worker == WorkerName::tune ? tune_said_ : assess_said_;
   while (auto output = workers_.take()) {
     if (const auto* bad = std::get_if<Failed>(&output->message)) {
@@ -146,7 +157,7 @@ bool Replay::step(WorkerName worker) {
     }
     said.push_back(std::move(output->message));
   }
-  return trouble_.empty();
+  return handled && trouble_.empty();
 }
 
 // Judges all queued reports before the manager's next command comes. That command may end a trial

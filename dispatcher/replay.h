@@ -45,7 +45,8 @@ class Replay : private Journal, private Sink {
   // place, a state that cannot be loaded, or an answer that the dispatcher does not give. After an
   // error the dispatcher and the workers cannot be used any further.
   Result<void> run(RecordScanner& records);
-  // After an error: a plug-in has failed, and the journal may be as good as ever.
+  // After an error of run() or restart(): a plug-in has failed, and the journal may be as good as
+  // ever.
   bool algorithm_failed() const { return algorithm_failed_; }
 
   // ---- after run()

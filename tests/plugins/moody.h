@@ -16,8 +16,14 @@ struct Mood {
   std::uint64_t calls = 0;
   int fails_every = 0;  // 0: never
   int calm = 0;         // so many calls do not fail
+  bool broken = false;  // all calls fail, whatever the others say
 
+  Result<void> works() const {
+    if (broken) return fail("the plug-in is broken");
+    return {};
+  }
   Result<void> call() {
+    TRY(works());
     ++calls;
     const bool may_fail = fails_every > 0 && (calm == 0 || --calm == 0);
     if (may_fail && calls % static_cast<std::uint64_t>(fails_every) == 0) {
@@ -34,6 +40,7 @@ class MoodyTuner final : public PluginTuner {
       : tuner_(std::move(tuner)), mood_(std::move(mood)) {}
 
   Result<void> set_space(const Space& space) override {
+    TRY(mood_->works());
     space_ = space;
     return tuner_->set_space(space);
   }
@@ -75,7 +82,10 @@ class MoodyTuner final : public PluginTuner {
     TRY(mood_->call());
     return tuner_->save();
   }
-  Result<void> load(const json& state) override { return tuner_->load(state); }
+  Result<void> load(const json& state) override {
+    TRY(mood_->works());
+    return tuner_->load(state);
+  }
   Result<void> restart() override { return {}; }  // set_space() forgets everything
 
  private:
@@ -96,7 +106,7 @@ class MoodyAssessor final : public PluginAssessor {
   }
   Result<void> trial_end(TrialId, End) override { return mood_->call(); }
   Result<json> save() override { return json::object(); }
-  Result<void> load(const json&) override { return {}; }
+  Result<void> load(const json&) override { return mood_->works(); }
   Result<void> restart() override { return {}; }
 
  private:

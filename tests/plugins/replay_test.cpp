@@ -7,8 +7,7 @@
 namespace attune::replay_test {
 
 Algorithms moody(const std::string& tuner, const std::string& assessor, bool saves,
-                 int fails_every = 0) {
-  const auto mood = std::make_shared<Mood>(Mood{.fails_every = fails_every});
+                 const std::shared_ptr<Mood>& mood = std::make_shared<Mood>()) {
   Algorithms which{tuner, assessor};
   which.deterministic = false;
   which.wrap = [=](std::unique_ptr<Tuner> inner, bool wants_reports) {
@@ -64,8 +63,48 @@ TEST_CASE("replay of plug-ins: also what members of other tuners answered") {
 }
 
 TEST_CASE("replay of plug-ins: also if some of their calls fail") {
-  check_replays(moody("TPE", "Medianstop", true, 7), 10, 120);
-  check_replays(moody("TPE", "Medianstop", false, 11), 10, 120);
+  const auto mood = [](int fails_every) {
+    return std::make_shared<Mood>(Mood{.fails_every = fails_every});
+  };
+  check_replays(moody("TPE", "Medianstop", true, mood(7)), 10, 120);
+  check_replays(moody("TPE", "Medianstop", false, mood(11)), 10, 120);
+}
+
+// The journal is good, so that it must not be set aside.
+TEST_CASE("replay of plug-ins: the error says that a plug-in has failed") {
+  const auto mood = std::make_shared<Mood>();
+  const bool saves = GENERATE(true, false);
+  const Algorithms which = moody("TPE", GENERATE("", "Medianstop"), saves, mood);
+  Live live(which, 3);
+  live.run(60);
+  const std::string all = header() + encode(live.journal.records);
+  REQUIRE_FALSE(live.snapshots.empty());
+  const auto& [mark, state] = live.snapshots.back();
+  std::string from_snapshot = header();
+  encode_record(RecordKind::snapshot, state, from_snapshot);
+  from_snapshot += encode(std::span(live.journal.records).subspan(mark));
+  mood->broken = true;
+  for (const std::string& bytes : {all, from_snapshot}) {
+    Again again(which, bytes);
+    REQUIRE_FALSE(again.result);
+    CHECK(again.replay.algorithm_failed());
+    CHECK_THAT(again.result.error().message, Catch::Contains("the plug-in is broken"));
+  }
+  // A manager that starts anew: what was queued is handled.
+  std::size_t failures = 0;
+  const std::span<const JournalRecord> records = live.journal.records;
+  const auto has_space = std::ranges::find(records, RecordKind::tune, &JournalRecord::kind);
+  for (auto size = std::size_t(has_space - records.begin()) + 2; size <= records.size(); ++size) {
+    if (records[size - 1].kind != RecordKind::command) continue;
+    mood->broken = false;
+    Again again(which, header() + encode(records.first(size)));
+    REQUIRE(again.result);
+    mood->broken = true;
+    const bool restarted = again.replay.restart().has_value();
+    CHECK(again.replay.algorithm_failed() == !restarted);
+    failures += restarted ? 0 : 1;
+  }
+  CHECK(failures > 0);
 }
 
 // A manager that starts anew: what was queued is handled, and the record `begin` has the notes.
