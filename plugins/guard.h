@@ -12,8 +12,9 @@
 
 namespace attune {
 
-// A plug-in that can save is asked for its state after this many events, if nobody else has asked:
-// without a journal nobody does, and the events would fill the memory.
+// A plug-in that can save is asked for its state after each so many events, if nobody else has
+// asked: without a journal nobody does, and the events would fill the memory. One that fails to
+// save is started anew and told all of them again, so it is not asked at each event from then on.
 inline constexpr std::size_t kMostEvents = 20'000;
 
 // What the plug-in itself has saved, out of a state that a guard has saved: "plugin". Null: nothing

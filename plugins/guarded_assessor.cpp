@@ -120,7 +120,7 @@ class GuardedAssessor final : public Assessor {
 
   void happened(AssessorEvent event) {
     events_.events.push_back(event);
-    if (saves_ && events_.events.size() >= kMostEvents) save_state();
+    if (saves_ && events_.events.size() % kMostEvents == 0) save_state();
   }
 
   void save_state() const {

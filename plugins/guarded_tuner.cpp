@@ -217,7 +217,7 @@ class GuardedTuner final : public Tuner {
       running_.erase(outcome->trial);
     }
     events_.push_back(std::move(event));
-    if (saves_ && events_.size() >= kMostEvents) remember();
+    if (saves_ && events_.size() % kMostEvents == 0) remember();
   }
 
   // Saves the state of the plug-in. If that fails, the former state and the events since then stay.

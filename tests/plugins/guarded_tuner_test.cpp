@@ -149,6 +149,13 @@ TEST_CASE("guarded tuner: a state that cannot be saved leaves the former one") {
   CHECK_THAT(failure_of([&] { guarded.tuner->save(); }), Catch::Contains("save"));
 }
 
+TEST_CASE("guarded tuner: one that can never save is not started anew at each event") {
+  Guarded guarded;
+  guarded.world->failures["save"] = 1'000'000;
+  for (TrialId id = 0; id < 20'100; ++id) guarded.tell(id, 1);
+  CHECK(std::ranges::count(guarded.heard(), "restart") == 1);
+}
+
 TEST_CASE("guarded tuner: decisions only on trials that run") {
   Guarded guarded(true, true);
   guarded.ask(1);
