@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/terminal_text.h"
 #include "daemon/accept_manager.h"
 #include "daemon/check_command.h"
 #include "daemon/listing.h"
@@ -85,8 +86,13 @@ Result<void> take_descriptors(Configuration& configuration) {
 Result<bool> await_manager(Configuration& configuration, const Algorithms& algorithms,
                            const Log& log) {
   if (configuration.listen.empty()) return true;
-  const SystemClock clock;
-  TRY(make_crew(configuration, algorithms, clock, Log()));
+  {
+    // These plug-ins end again: a manager may come after days.
+    Algorithms all = algorithms;
+    TRY(add_plugins(configuration, all, log.named("plugin")));
+    const SystemClock clock;
+    TRY(make_crew(configuration, all, clock, Log()));
+  }
   auto connection = TRY(accept_manager(configuration.listen, log));
   if (!connection) return false;
   configuration.in_fd = configuration.out_fd = connection->release();
@@ -125,12 +131,14 @@ Result<int> serve(Configuration& configuration, Result<void> read, Algorithms al
   auto opened = open_channel(io, configuration, log);
   if (!opened) return std::unexpected(read ? opened.error() : read.error());
   ReadAhead channel(io, **opened, configuration.limits.queue);
+  channel.open();
+  // Up to here a signal ends this process at once, as any other: no file was touched, and a plug-in
+  // may take minutes to say what it offers.
+  if (read) read = add_plugins(configuration, algorithms, log.named("plugin"));
   boost::asio::signal_set signals(io, SIGTERM, SIGINT);
   auto give_up = [&](ExitCode code, const Error& error) {
     return refuse(io, signals, channel, configuration.capabilities, code, error.message, log);
   };
-  channel.open();
-  if (read) read = add_plugins(configuration, algorithms, log.named("plugin"));
   if (!read) return give_up(kExitConfiguration, read.error());
   const SystemClock clock;
   Opening opening(io, signals, channel, configuration, algorithms, real_files(), clock, log);
@@ -175,7 +183,7 @@ int run_daemon(int argc, char** argv, const Algorithms& algorithms, std::uint64_
   if (options.run == Options::Run::list) {
     Algorithms all = algorithms;
     if (const auto added = add_plugins(options.configuration, all, Log()); !added) {
-      std::fprintf(stderr, "attuned: %s\n", added.error().message.c_str());
+      std::fprintf(stderr, "attuned: %s\n", terminal_line(added.error().message).c_str());
       return kExitConfiguration;
     }
     const auto& [tuners, assessors] = all;
