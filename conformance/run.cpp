@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/terminal_text.h"
 #include "conformance/assessor_checks.h"
 #include "conformance/tuner_checks.h"
@@ -80,7 +82,9 @@ void check_assessor(const AssessorEntry& entry, const Run& run, Printer& printer
 int run_conformance(const TunerRegistry& tuners, const AssessorRegistry& assessors, const Run& run,
                     std::FILE* out) {
   Printer printer(out);
-  for (const std::string& name : run.names) {
+  for (auto at = run.names.begin(); at != run.names.end(); ++at) {
+    const std::string& name = *at;
+    if (std::find(run.names.begin(), at, name) != at) continue;
     const auto tuner = tuners.find(name, "tuner");
     const auto assessor = assessors.find(name, "assessor");
     if (tuner) check_tuner(**tuner, run, printer);

@@ -10,7 +10,7 @@
 namespace attune::conformance {
 
 struct Run {
-  std::vector<std::string> names;  // of tuners and assessors
+  std::vector<std::string> names;  // of tuners and assessors; one that stands twice counts once
   json arguments = {};             // classArgs of each
   bool quick = false;              // fewer turns and spaces, for algorithms that are slow
 };

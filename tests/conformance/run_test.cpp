@@ -44,6 +44,16 @@ TEST_CASE("conformance: built-in algorithms are ok, each check on a line") {
   CHECK(printed.has("16 ok, 0 failed, 0 not applicable\n"));
 }
 
+TEST_CASE("conformance: a tuner and an assessor of one name are checked once") {
+  TunerEntry entry = *builtin_tuners().find("Random", "tuner").value();
+  entry.name = "Medianstop";
+  TunerRegistry registry;
+  registry.add(std::move(entry));
+  const Printed printed = run(registry, {.names = {"Medianstop", "Medianstop"}, .quick = true});
+  INFO(printed.text);
+  CHECK(printed.has("16 ok, 0 failed, 0 not applicable\n"));
+}
+
 TEST_CASE("conformance: a failure shows the demand, the place, and what came, and the code is 1") {
   const Printed printed =
       run(only(TunerFault::fails_after_many_requests), {.names = {"Faulty"}, .quick = false});
