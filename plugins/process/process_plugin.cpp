@@ -36,7 +36,7 @@ class Caller {
       return refuse(fmt::format("its answer must be an object, not {}", json_type_name(*reply)));
     if (const auto error = reply->find("error"); error != reply->end()) {
       const std::string text = error->is_string() ? error->get<std::string>() : dump_json(*error);
-      return refuse(text.substr(0, kLongestError));
+      return refuse(text);
     }
     auto said = read(*reply);
     if (!said) return refuse(said.error().message);
@@ -52,7 +52,8 @@ class Caller {
 
   std::unexpected<Error> refuse(const std::string& what) {
     program_.kill();
-    return fail(terminal_line(what));  // it quotes the program, and is shown on terminals
+    // It quotes the program, and is shown on terminals.
+    return fail(terminal_line(std::string_view(what).substr(0, kLongestError)));
   }
 
   std::shared_ptr<const ProcessPluginSpec> spec_;

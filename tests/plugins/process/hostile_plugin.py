@@ -78,7 +78,7 @@ DEEDS = {
     'error': lambda: say('{"error": "no data\\n"}\n'),
     'twice': lambda: say('{}\n{"more": 1}\n'),
     'close_stdout': close_stdout, 'close_stdin': close_stdin,
-    
+
     'nan': lambda: say('{"answers": [{"parameters": {"x": NaN}}]}\n'),
     'missing': lambda: say('{"answers": [{"parameters": {}}]}\n'),
     'many': lambda: say('{"answers": ["not_yet", "not_yet"]}\n'),
@@ -87,9 +87,10 @@ DEEDS = {
     'action': lambda: say('{"decisions": [{"id": 1, "action": "halt"}]}\n'),
     'state': lambda: say('{"state": [1, NaN]}\n'),
     'protocol': lambda: say('{"protocol": 2, "algorithms": []}\n'),
+    'long': lambda: say('{"protocol": "' + 'x' * 500000 + '"}\n'),
 }
 ANSWERING = {'garbage', 'number', 'error', 'twice', 'nan', 'missing', 'many', 'typo', 'word',
-             'action', 'state', 'protocol'}  # in place of the reply
+             'action', 'state', 'protocol', 'long'}  # in place of the reply
 
 
 def reply(request, memory):

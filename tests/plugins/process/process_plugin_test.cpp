@@ -206,6 +206,7 @@ TEST_CASE("a program that cannot be opened") {
   CHECK(world.open("protocol", "describe")
             .error()
             .message.ends_with(": describe: protocol: must be 1, not 2"));
+  CHECK(world.open("long", "describe").error().message.size() < 3'000);
   CHECK(world.left() == 0);
   ProcessPluginSpec spec{.command = {"no-such-program", "--x"}, .supervisor = ATTUNED};
   CHECK(open_process_plugin(spec, world.clock, Log()).error().message ==
