@@ -1,31 +1,14 @@
 #pragma once
-// What the guards of tuners and of assessors share: how they name the plug-in, and how they give it
-// a second chance.
+// How a guard names its plug-in in messages, and how it repeats a call that has failed.
 #include <string>
 #include <type_traits>
 #include <utility>
 
 #include "base/algorithm_failure.h"
-#include "base/json.h"
 #include "base/result.h"
 #include "os/log.h"
 
 namespace attune {
-
-// A plug-in that can save is asked for its state after each so many events, if nobody else has
-// asked: without a journal nobody does, and the events would fill the memory. One that fails to
-// save is started anew and told all of them again, so it is not asked at each event from then on.
-inline constexpr std::size_t kMostEvents = 20'000;
-
-// What the plug-in itself has saved, out of a state that a guard has saved: "plugin". Null: nothing
-// yet, which "saved" must say, too, so that a lost member is noticed. `saves`: the plug-in can.
-inline Result<json> state_of_plugin(const json& state, bool saves) {
-  json plugin = TRY(value_at(state, "plugin"));
-  const bool saved = TRY(boolean_at(state, "saved"));
-  if (saved == plugin.is_null()) return fail("saved state: \"plugin\" and \"saved\" contradict");
-  if (saved && !saves) return fail("saved state: of another plug-in");
-  return plugin;
-}
 
 class Guard {
  public:
