@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "plugins/abi_instance.h"
+#include "plugins/answers.h"
 
 namespace attune {
 namespace {
@@ -87,9 +88,7 @@ class AbiTuner final : public PluginTuner {
 
   static void decide(void* context, const attune_decision* decision) {
     auto& decided = *static_cast<Decided*>(context);
-    // More than a guard allows need no memory.
-    constexpr std::size_t kMost = 1'000'000;
-    if (decided.decisions.size() >= kMost) return;
+    if (decided.decisions.size() > kMostDecisions) return;  // check_decisions() refuses these
     auto one = decision_of(*decision);
     if (one) {
       decided.decisions.push_back(*std::move(one));

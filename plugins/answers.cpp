@@ -9,9 +9,6 @@
 namespace attune {
 namespace {
 
-// A rule decides on some trials at a report, never on this many.
-constexpr std::size_t kMostDecisions = 100'000;
-
 Result<void> check_proposal(const Proposal& proposal, const Space& space,
                             const KnownTrials& known) {
   TRY(check_point(space, proposal.point));

@@ -12,6 +12,8 @@ namespace attune {
 
 // What a human is told, in bytes of UTF-8.
 inline constexpr std::size_t kMostReason = 1'000;
+// At one report. A rule decides on some trials, never on this many.
+inline constexpr std::size_t kMostDecisions = 100'000;
 
 // The trials of which a tuner knows.
 struct KnownTrials {

@@ -197,9 +197,11 @@ enum attune_argument_type {
   ATTUNE_ARGUMENT_CHOICE = 4 /* one of `choices` */
 };
 
+/* A name has 1 to 200 letters, digits, '-', '_' and '.', and begins with neither '-' nor '.'. A
+ * help and a summary are one line of at most 300 bytes, or NULL. */
 struct attune_argument_declaration {
-  const char* name;
-  const char* help; /* one line */
+  const char* name; /* neither optimize_mode nor seed: every algorithm has these */
+  const char* help;
   int32_t type;
   const char* fallback;       /* the default, as JSON: "0.5", "true", "\"linear\"", "null" */
   double low, high;           /* inclusive; NaN: no bound */
@@ -208,7 +210,7 @@ struct attune_argument_declaration {
 
 struct attune_algorithm {
   const char* name;
-  const char* summary; /* one line of help */
+  const char* summary;
   const struct attune_argument_declaration* arguments;
   size_t argument_count;
   int32_t maximizes;     /* the default of optimize_mode */

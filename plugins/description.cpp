@@ -44,7 +44,7 @@ Result<Argument> read_argument(const json& said, const std::string& place, int d
       said, place, {"name", "type", "default", "help", "low", "high", "choices", "members"}));
   Argument argument;
   argument.name = TRY(members.name("name"));
-  if (depth == 0 && (argument.name == "optimize_mode" || argument.name == "seed")) {
+  if (depth == 0 && is_common_argument(argument.name)) {
     return fail_at(members.at("name"), argument.name + " is an argument of every algorithm");
   }
   const std::string type = TRY(members.text("type"));
@@ -123,11 +123,16 @@ Result<PluginDescription> read_description(const json& said, const std::string& 
   description.wants_reports = TRY(members.boolean("wants_reports"));
   description.saves = TRY(members.boolean("saves"));
   description.any_arguments = TRY(members.boolean("any_arguments"));
+  if (description.any_arguments && !description.arguments.empty()) {
+    return fail_at(members.at("arguments"), "must be missing with any_arguments");
+  }
   description.any_parameters = TRY(members.boolean("any_parameters"));
   return description;
 }
 
 }  // namespace
+
+bool is_common_argument(std::string_view name) { return name == "optimize_mode" || name == "seed"; }
 
 Result<std::vector<PluginDescription>> read_descriptions(const json& algorithms) {
   const std::string place = "algorithms";

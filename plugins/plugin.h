@@ -22,7 +22,8 @@
 
 namespace attune {
 
-// What a plug-in says of one of its algorithms before it is made.
+// What a plug-in says of one of its algorithms before it is made. Whoever reads it checks it, as
+// description.h says.
 struct PluginDescription {
   enum class Kind { tuner, assessor };
 

@@ -1,43 +1,11 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "plugins/guarded_assessor.h"
 #include "plugins/guarded_tuner.h"
 #include "plugins/open/open.h"
 
 namespace attune {
 namespace {
-
-bool is_name(std::string_view name) {
-  const auto allowed = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-' || c == '.';
-  };
-  return !name.empty() && name.size() <= 100 && std::ranges::all_of(name, allowed);
-}
-
-// Arguments that the registry adds itself.
-bool is_reserved(const std::string& name) { return name == "optimize_mode" || name == "seed"; }
-
-Result<void> check_description(const PluginDescription& description) {
-  if (!is_name(description.name)) {
-    return fail(
-        fmt::format("\"{}\" is no name of an algorithm: letters, digits, _, - and . are allowed",
-                    description.name.substr(0, 100)));
-  }
-  json defaults = json::object();
-  for (const Argument& argument : description.arguments) {
-    if (!is_name(argument.name) || is_reserved(argument.name) || defaults.contains(argument.name)) {
-      return fail(fmt::format(
-          "{}: \"{}\" cannot be the name of an argument: it is taken, or has odd characters",
-          description.name, argument.name.substr(0, 100)));
-    }
-    defaults[argument.name] = argument.fallback;
-  }
-  TRY(resolve_arguments(description.name, description.arguments, defaults));
-  return {};
-}
 
 template <class Entry>
 bool is_taken(const Catalog<Entry>& catalog, const std::string& name) {
@@ -93,7 +61,6 @@ Result<void> add_plugin(std::shared_ptr<Plugin> plugin, TunerRegistry& tuners,
   const std::string place = "plug-in " + plugin->name();
   if (plugin->algorithms().empty()) return fail_at(place, "it has no tuner and no assessor");
   for (const PluginDescription& which : plugin->algorithms()) {
-    if (auto fine = check_description(which); !fine) return fail_at(place, fine.error().message);
     const bool is_tuner = which.kind == PluginDescription::Kind::tuner;
     if (is_tuner ? is_taken(tuners, which.name) : is_taken(assessors, which.name)) {
       return fail_at(place, fmt::format("there is {} {} already",

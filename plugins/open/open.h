@@ -24,9 +24,8 @@ Result<std::unique_ptr<Plugin>> open_plugin(const json& spec, const Log& log);
 // A text of the command line: JSON if it begins with "{", else the text itself.
 Result<json> plugin_spec(const std::string& text);
 
-// Checks what the plug-in says of its algorithms: names of letters, digits, "_", "-" and ".", none
-// of which is taken; arguments whose names differ and whose defaults are allowed. Then adds them.
-// `log` gets what the guards have to say.
+// Adds the algorithms of the plug-in to the lists. `log` gets what the guards have to say. Errors:
+// it has none, or a name is taken; then the lists may have some of them.
 Result<void> add_plugin(std::shared_ptr<Plugin> plugin, TunerRegistry& tuners,
                         AssessorRegistry& assessors, const Log& log);
 

@@ -7,14 +7,13 @@
 #include <string_view>
 
 #include "base/objective_json.h"
+#include "plugins/answers.h"
 #include "plugins/description.h"
 #include "plugins/members.h"
 #include "space/declaration.h"
 
 namespace attune {
 namespace {
-
-constexpr std::size_t kMostDecisions = 100'000;
 
 std::string_view name_of(End end) {
   switch (end) {

@@ -73,6 +73,9 @@ TEST_CASE("a description: mistakes of an argument have a place") {
         at + ".members: belongs to the type object, and to no other");
   CHECK(error_of_argument(R"({"name":"n","type":"number"},{"name":"n","type":"number"})") ==
         "algorithms[0].arguments[1].name: an earlier argument has the name n");
+  CHECK(error_of(R"([{"kind":"tuner","name":"T","any_arguments":true,
+                      "arguments":[{"name":"n","type":"number"}]}])") ==
+        "algorithms[0].arguments: must be missing with any_arguments");
   std::string deep = R"({"name":"n","type":"text"})";
   for (int i = 0; i < 9; ++i)
     deep.insert(0, R"({"name":"n","type":"object","members":[)").append("]}");
