@@ -15,6 +15,10 @@ Result<void> check_proposal(const Proposal& proposal, const Space& space,
   if (proposal.budget && !(std::isfinite(*proposal.budget) && *proposal.budget > 0)) {
     return fail(fmt::format("the budget {} is not a positive number", *proposal.budget));
   }
+  const json& free = proposal.point.parameters;
+  if (proposal.budget && !free.is_null() && !free.is_object()) {
+    return fail("a budget, and parameters that are no object: the trial could not be told");
+  }
   if (proposal.resume && !known.runs(*proposal.resume)) {
     return fail(fmt::format("it resumes trial {}, which does not run", *proposal.resume));
   }

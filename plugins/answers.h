@@ -22,6 +22,7 @@ struct KnownTrials {
 };
 
 // One answer for each of `ids`; points with exactly the active parameters, each inside its domain.
+// A trial reads its budget among its parameters, so with a budget free parameters are an object.
 // Constraints are not checked: a proposal that breaks one is withdrawn (Tuner::withdraw).
 Result<void> check_answers(const std::vector<Answer>& answers, std::size_t ids, const Space& space,
                            const KnownTrials& known);

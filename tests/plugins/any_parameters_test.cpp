@@ -1,6 +1,7 @@
 // An algorithm that takes any arguments, and gives any parameters.
 #include <catch2/catch.hpp>
 
+#include "plugins/answers.h"
 #include "plugins/notes.h"
 #include "plugins/open/open.h"
 #include "plugins/tuner_events.h"
@@ -22,6 +23,20 @@ TEST_CASE("any parameters: notes have them") {
   CHECK(std::get<Proposal>(read->at(0)).point == free_point(kParameters));
   CHECK(std::get<Proposal>(read->at(1)).point == free_point("text"));
   CHECK(std::get<Proposal>(read->at(1)).budget == 3);
+}
+
+TEST_CASE("any parameters: a budget stands in them, so they are an object then") {
+  const Space space = unread_space({{"of", "mine"}});
+  const KnownTrials none{[](TrialId) { return false; }};
+  const auto check = [&](const json& parameters, std::optional<double> budget) {
+    const std::vector<Answer> answers = {
+        Proposal{.point = free_point(parameters), .budget = budget}};
+    return check_answers(answers, 1, space, none).has_value();
+  };
+  CHECK(check({{"x", 1}}, 3));
+  CHECK(check({1, 2}, std::nullopt));
+  CHECK_FALSE(check({1, 2}, 3));
+  CHECK_FALSE(check("text", 3));
 }
 
 TEST_CASE("any parameters: events are saved with them") {
