@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "plugins/members.h"
 #include "plugins/process/command_words.h"
 
@@ -12,7 +14,7 @@ namespace {
 constexpr std::size_t kMostWords = 10'000;
 constexpr double kLongest = 1e6;  // s
 
-Result<std::vector<std::string>> read_command(const json& command) {
+Result<std::vector<std::string>> read_words(const json& command) {
   if (command.is_string()) return command_words(command.get_ref<const std::string&>());
   if (!command.is_array() || command.empty() || command.size() > kMostWords)
     return fail("must be a command line or a list of words");
@@ -21,18 +23,25 @@ Result<std::vector<std::string>> read_command(const json& command) {
     if (!word.is_string())
       return fail(fmt::format("each word must be a text, not {}", json_type_name(word)));
     words.push_back(word.get<std::string>());
-    if (words.back().find('\0') != std::string::npos) return fail("a word has a null byte");
   }
+  return words;
+}
+
+bool has_null_byte(const std::string& text) { return text.find('\0') != std::string::npos; }
+
+Result<std::vector<std::string>> read_command(const json& command) {
+  std::vector<std::string> words = TRY(read_words(command));
   if (words.front().empty()) return fail("the name of the program is empty");
+  if (std::ranges::any_of(words, has_null_byte)) return fail("a word has a null byte");
   return words;
 }
 
 Result<std::pair<std::string, std::string>> read_variable(const std::string& name,
                                                           const json& value) {
   const std::string place = "environment." + name;
-  if (name.empty() || name.find('=') != std::string::npos || name.find('\0') != std::string::npos)
+  if (name.empty() || name.find('=') != std::string::npos || has_null_byte(name))
     return fail_at(place, "this cannot be the name of a variable");
-  if (!value.is_string() || value.get_ref<const std::string&>().find('\0') != std::string::npos)
+  if (!value.is_string() || has_null_byte(value.get_ref<const std::string&>()))
     return fail_at(place, "must be a text");
   return std::pair(name, value.get<std::string>());
 }
@@ -61,7 +70,11 @@ Result<ProcessPluginSpec> read_process_spec(const json& spec) {
     return fail_at("environment", "must be an object of texts");
   for (const auto& [name, value] : environment.items())
     read.environment.push_back(TRY(read_variable(name, value)));
-  if (members.has("directory")) read.directory = TRY(members.text("directory"));
+  if (members.has("directory")) {
+    const std::string directory = TRY(members.text("directory"));
+    if (has_null_byte(directory)) return fail_at("directory", "has a null byte");
+    read.directory = directory;
+  }
   return read;
 }
 

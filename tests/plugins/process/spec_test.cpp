@@ -29,6 +29,10 @@ TEST_CASE("how a program is started: mistakes") {
   CHECK(error_of("a 'b") == "command: ' without its end");
   CHECK(error_of(3) == "command: must be a command line or a list of words");
   CHECK(error_of({{"command", {"a", 3}}}) == "command: each word must be a text, not an integer");
+  const std::string null("a\0b", 3);
+  CHECK(error_of(null) == "command: a word has a null byte");
+  CHECK(error_of({{"command", {"a", null}}}) == "command: a word has a null byte");
+  CHECK(error_of({{"command", "a"}, {"directory", null}}) == "directory: has a null byte");
   CHECK(error_of({{"command", json::array({""})}}) == "command: the name of the program is empty");
   CHECK(error_of({{"command", "a"}, {"timeout", 0}}).starts_with("timeout: must be above 0"));
   CHECK(error_of({{"command", "a"}, {"timeout", "1 h"}}).starts_with("plug-in.timeout: must be"));
