@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/conformance/faulty_tuner.h"
+#include "tests/support/memory_file.h"
 
 namespace attune::run_test {
 
@@ -15,16 +16,9 @@ struct Printed {
 };
 
 Printed run(const TunerRegistry& tuners, const Run& what) {
-  char* data = nullptr;
-  std::size_t size = 0;
-  std::FILE* out = ::open_memstream(&data, &size);
-  REQUIRE(out);
-  Printed printed;
-  printed.code = run_conformance(tuners, builtin_assessors(), what, out);
-  std::fclose(out);
-  printed.text.assign(data, size);
-  std::free(data);
-  return printed;
+  MemoryFile out;
+  const int code = run_conformance(tuners, builtin_assessors(), what, out.file());
+  return {code, out.text()};
 }
 
 TunerRegistry only(TunerFault fault, bool saves = true) {
@@ -77,6 +71,23 @@ TEST_CASE("conformance: what does not apply is said, and is no failure") {
                   "      it says that it does not save"));
   CHECK(printed.has("      in part: it says that it does not save"));
   CHECK(printed.has("7 ok, 0 failed, 3 not applicable\n"));
+}
+
+TEST_CASE("conformance: a tuner that checks its arguments itself gets what the user wrote") {
+  TunerEntry entry = faulty_tuner(TunerFault::none);
+  entry.arguments.clear();
+  entry.any_arguments = true;
+  entry.make = [make = entry.make](const json& args, const auto& context, Rng rng) {
+    return args == json{{"mine", 1}} ? make(json::object(), context, rng)
+                                     : Result<std::unique_ptr<Tuner>>(fail("not mine"));
+  };
+  TunerRegistry registry;
+  registry.add(std::move(entry));
+  const Printed printed =
+      run(registry, {.names = {"Faulty"}, .arguments = {{"mine", 1}}, .quick = true});
+  INFO(printed.text);
+  CHECK(printed.code == 0);
+  CHECK(printed.has("      in part: it checks its arguments itself"));
 }
 
 TEST_CASE("conformance: an unknown name and a wrong argument are failures") {
