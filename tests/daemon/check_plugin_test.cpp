@@ -1,9 +1,9 @@
 #include "daemon/check_plugin.h"
 
 #include <catch2/catch.hpp>
-#include <cstdlib>
 
 #include "daemon/options.h"
+#include "tests/support/memory_file.h"
 
 namespace attune::check_plugin_test {
 
@@ -13,16 +13,9 @@ struct Printed {
 };
 
 Printed run(const CheckPlugin& command) {
-  char* data = nullptr;
-  std::size_t size = 0;
-  std::FILE* errors = ::open_memstream(&data, &size);
-  REQUIRE(errors);
-  Printed printed;
-  printed.code = run_check_plugin(command, stdout, errors);
-  std::fclose(errors);
-  printed.errors.assign(data, size);
-  std::free(data);
-  return printed;
+  MemoryFile errors;
+  const int code = run_check_plugin(command, stdout, errors.file());
+  return {code, errors.text()};
 }
 
 TEST_CASE("check-plugin: what cannot be opened, and arguments that are no JSON, end with 2") {

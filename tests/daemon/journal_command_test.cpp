@@ -10,6 +10,7 @@
 #include "journal/place.h"
 #include "os/atomic_file.h"
 #include "tests/support/faulty_files.h"
+#include "tests/support/memory_file.h"
 #include "tests/support/temporary_folder.h"
 
 namespace attune::journal_command_test {
@@ -21,27 +22,10 @@ struct Ran {
   std::string out, errors;
 };
 
-struct Memory {
-  Memory() : file(::open_memstream(&text, &size)) {}
-  ~Memory() { std::free(text); }
-  Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
-  std::string close() {
-    std::fclose(file);
-    return {text, size};
-  }
-  char* text = nullptr;
-  std::size_t size = 0;
-  std::FILE* file;
-};
-
 Ran run(const JournalCommand& command, FileSystem& files = real_files()) {
-  Memory out, errors;
-  Ran ran;
-  ran.code = run_journal_command(files, command, out.file, errors.file);
-  ran.out = out.close();
-  ran.errors = errors.close();
-  return ran;
+  MemoryFile out, errors;
+  const int code = run_journal_command(files, command, out.file(), errors.file());
+  return {code, out.text(), errors.text()};
 }
 
 struct Journal {
