@@ -58,6 +58,12 @@ TEST_CASE("guarded tuner: what it answers passes") {
   CHECK(guarded.heard() == Words{"ask 1", "tell 1"});
 }
 
+TEST_CASE("guarded tuner: it is not asked for nothing") {
+  Guarded guarded;
+  CHECK(guarded.tuner->ask({}).empty());
+  CHECK(guarded.heard().empty());
+}
+
 TEST_CASE("guarded tuner: an answer that cannot be used is an error that names plug-in and call") {
   Proposal infinite{.point = {{0.5}}, .budget = std::numeric_limits<double>::infinity()};
   Proposal stranger{.point = {{0.5}}, .resume = 77};
