@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "plugins/members.h"
+#include "base/members.h"
 
 namespace attune {
 namespace {

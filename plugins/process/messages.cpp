@@ -6,10 +6,10 @@
 #include <cmath>
 #include <string_view>
 
+#include "base/members.h"
 #include "base/objective_json.h"
 #include "plugins/answers.h"
 #include "plugins/description.h"
-#include "plugins/members.h"
 #include "space/declaration.h"
 
 namespace attune {

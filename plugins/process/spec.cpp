@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "plugins/members.h"
+#include "base/members.h"
 #include "plugins/process/command_words.h"
 
 namespace attune {

@@ -1,4 +1,4 @@
-#include "plugins/members.h"
+#include "base/members.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

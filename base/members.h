@@ -1,5 +1,5 @@
 #pragma once
-// Reads the members of an object that a plug-in has written. Each error has a place:
+// Reads the members of a JSON object that somebody else has written. Each error has a place:
 //
 //   algorithms[0].saves: must be true or false, not a number
 #include <optional>
