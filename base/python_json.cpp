@@ -1,5 +1,6 @@
 #include "base/python_json.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string_view>
 
@@ -31,9 +32,15 @@ void append_text(const json& value, std::string& out) {
   }
 }
 
+bool is_finite(const json& value) {
+  if (value.is_structured()) return std::ranges::all_of(value, is_finite);
+  return !value.is_number_float() || std::isfinite(value.get<double>());
+}
+
 }  // namespace
 
 std::string dump_python_json(const json& value) {
+  if (is_finite(value)) return dump_json(value);  // several times as fast as in pieces
   std::string text;
   append_text(value, text);
   return text;
