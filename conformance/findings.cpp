@@ -31,7 +31,7 @@ void Findings::enter(std::string where) {
   turn_.reset();
 }
 
-void Findings::add(std::string_view expected, std::string came) {
+void Findings::add(std::string_view expected, const std::string& came) {
   ++failed_;
   if (list_.size() >= kMost) return;
   list_.push_back({where_, turn_, std::string(expected), shortened(came)});

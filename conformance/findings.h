@@ -73,7 +73,7 @@ class Findings {
   const std::vector<std::string>& skipped() const { return skipped_; }  // reasons, each once
 
  private:
-  void add(std::string_view expected, std::string came);
+  void add(std::string_view expected, const std::string& came);
 
   std::string where_;
   std::optional<int> turn_;
