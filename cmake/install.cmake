@@ -1,5 +1,5 @@
 # What `cmake --install` gives, in two components. `runtime`: the programs with their manual pages
-# and completions, the shared library of trials, the Python package. `development`: static libraries,
+# and completions, the shared libraries of trials and studies, the Python package. `development`: static libraries,
 # the headers that their users need, a CMake package and pkg-config files; to install it the programs
 # need not be built. Everything may be moved afterwards.
 include(GNUInstallDirs)
@@ -15,13 +15,16 @@ foreach(room ${installed_rooms})
           COMPONENT development INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endforeach()
 target_compile_features(attune_base INTERFACE cxx_std_23)
-set_target_properties(attune_trial_c PROPERTIES EXPORT_NAME trial_c)
-install(TARGETS attune_trial_c EXPORT attune LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-        COMPONENT development INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+foreach(shared trial_c study_c)
+  set_target_properties(attune_${shared} PROPERTIES EXPORT_NAME ${shared})
+  install(TARGETS attune_${shared} EXPORT attune LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          COMPONENT development INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endforeach()
 install(TARGETS attune_plugin EXPORT attune COMPONENT development
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 # Without the name for linkers: for programs that were linked elsewhere.
-install(TARGETS attune_trial_c LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_SKIP)
+install(TARGETS attune_trial_c attune_study_c LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        COMPONENT runtime NAMELINK_SKIP)
 
 install(EXPORT attune FILE attuneTargets.cmake NAMESPACE attune:: DESTINATION ${package_dir}
         COMPONENT development)
@@ -38,7 +41,7 @@ set(attune_study_libraries "")
 foreach(room ${installed_rooms})
   string(APPEND attune_study_libraries " \${libdir}/libattune_${room}.a")
 endforeach()
-foreach(name trial trial-c study)
+foreach(name trial trial-c study study-c)
   configure_file(cmake/attune-${name}.pc.in ${CMAKE_BINARY_DIR}/attune-${name}.pc @ONLY)
   install(FILES ${CMAKE_BINARY_DIR}/attune-${name}.pc
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)

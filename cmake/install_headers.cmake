@@ -5,7 +5,7 @@
 cmake_policy(VERSION 3.25)
 
 # Those that programs include.
-set(waiting plugins/attune_plugin.h plugins/attune_plugin.hpp study/space_builder.h study/study.h trial/buffer_client.h trial/function_runner.h
+set(waiting plugins/attune_plugin.h plugins/attune_plugin.hpp study/space_builder.h study/study.h study/study_c.h trial/buffer_client.h trial/function_runner.h
     trial/status_reporter.h trial/trial.h trial/trial_c.h trial/trial_function.h trial/trial_main.h)
 
 file(REMOVE_RECURSE ${staging})

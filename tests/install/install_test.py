@@ -111,6 +111,7 @@ class Install(unittest.TestCase):
     def test_find_package_from_c(self):
         build = self.build_by_cmake(self.c_consumer)
         self.assertEqual(run(build / 'be_tuned'), 'x = 2.5\n')
+        self.assertEqual(run(build / 'tune'), 'tuned\n')
 
     def test_plugin(self):
         source = self.folder / 'plugin_cpp'
@@ -138,6 +139,15 @@ class Install(unittest.TestCase):
             run(COMPILER, '-std=c++23', f'-I{self.consumer}', self.consumer / f'{program}.cpp',
                 '-o', binary, *flags)
             self.assertEqual(run(binary), says)
+
+    def test_pkg_config_from_c(self):
+        (folder,) = self.prefix.rglob('pkgconfig')
+        environment = dict(os.environ, PKG_CONFIG_PATH=str(folder))
+        flags = run('pkg-config', '--cflags', '--libs', 'attune-study-c', env=environment).split()
+        binary = self.folder / 'tune_c'
+        run('cc', '-std=c99', '-Wall', '-Werror', self.c_consumer / 'tune.c', '-o', binary, *flags)
+        libraries = dict(os.environ, LD_LIBRARY_PATH=str(folder.parent))
+        self.assertEqual(run(binary, env=libraries), 'tuned\n')
 
 
 if __name__ == '__main__':

@@ -1,0 +1,35 @@
+#include "study/trial_json.h"
+
+namespace attune {
+namespace {
+
+json to_object(const Metrics& metrics) {
+  json object = json::object();
+  for (const auto& [name, value] : metrics) object[name] = value;
+  return object;
+}
+
+}  // namespace
+
+json to_json(const StudyTrial& trial) {
+  json object = {
+      {"id", trial.id}, {"parameters", trial.parameters}, {"state", name_of(trial.state)}};
+  if (trial.value) object["value"] = *trial.value;
+  object["metrics"] = to_object(trial.metrics);
+  json& reports = object["reports"] = json::array();
+  for (const Report& report : trial.reports) reports.push_back(to_object(report.metrics));
+  object["reason"] = trial.reason;
+  return object;
+}
+
+json to_json(const Suggestion& trial) {
+  return {{"id", trial.id}, {"parameters", trial.parameters}};
+}
+
+json to_json(const Asked& asked) {
+  json trials = json::array();
+  for (const Suggestion& trial : asked.trials) trials.push_back(to_json(trial));
+  return {{"trials", std::move(trials)}, {"no_more", asked.no_more}, {"reason", asked.reason}};
+}
+
+}  // namespace attune
