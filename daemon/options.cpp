@@ -224,6 +224,39 @@ Result<void> read_log_settings(const Arguments& arguments,
   return {};
 }
 
+// What the environment says, where no option says anything.
+void read_variables(const std::map<std::string, std::string>& environment, bool has_pipes,
+                    Configuration& configuration) {
+  const auto variable = [&environment](const char* name) {
+    const auto found = environment.find(name);
+    return found == environment.end() ? std::string() : found->second;
+  };
+  configuration.resume |= variable("NNI_MODE") == "resume";
+  if (configuration.checkpoint_directory.empty()) {
+    configuration.checkpoint_directory = variable("NNI_CHECKPOINT_DIRECTORY");
+  }
+  if (configuration.websocket_url.empty() && configuration.listen.empty() && !has_pipes) {
+    configuration.websocket_url = variable("NNI_TUNER_COMMAND_CHANNEL");
+  }
+  configuration.include_intermediate = variable("NNI_INCLUDE_INTERMEDIATE_RESULTS") == "true";
+}
+
+// What follows from the options taken together.
+void conclude(const Arguments& arguments, Configuration& configuration) {
+  const Capabilities& can = configuration.capabilities;
+  const bool plain = !(can.sync || can.pause || can.checkpoint || can.reason || can.error);
+  configuration.nni_manager =
+      plain && (!arguments.exp_params.empty() || !configuration.listen.empty());
+  // As NNI: its manager names one folder for the dispatcher and for the checkpoints of trials.
+  if (configuration.nni_manager && !configuration.checkpoint_directory.empty()) {
+    std::error_code ignored;
+    configuration.trial_checkpoints =
+        std::filesystem::absolute(configuration.checkpoint_directory, ignored).string();
+  }
+  configuration.context.pauses = can.pause && can.checkpoint;
+  configuration.context.assessed = configuration.assessor.has_value();
+}
+
 }  // namespace
 
 std::expected<Result<void>, Usage> read_options(
@@ -250,20 +283,9 @@ std::expected<Result<void>, Usage> read_options(
     return std::unexpected(
         Usage{2, "attuned: unknown argument " + app.remaining().front() + "; see --help\n"});
   }
-  auto variable = [&environment](const char* name) {
-    const auto found = environment.find(name);
-    return found == environment.end() ? std::string() : found->second;
-  };
   Configuration& configuration = options.configuration;
-  configuration.resume |= variable("NNI_MODE") == "resume";
-  if (configuration.checkpoint_directory.empty()) {
-    configuration.checkpoint_directory = variable("NNI_CHECKPOINT_DIRECTORY");
-  }
-  if (configuration.websocket_url.empty() && configuration.listen.empty() &&
-      !app.count("--in-fd") && !app.count("--out-fd")) {
-    configuration.websocket_url = variable("NNI_TUNER_COMMAND_CHANNEL");
-  }
-  configuration.include_intermediate = variable("NNI_INCLUDE_INTERMEDIATE_RESULTS") == "true";
+  const bool has_pipes = app.count("--in-fd") > 0 || app.count("--out-fd") > 0;
+  read_variables(environment, has_pipes, configuration);
   configuration.fallback_seed = arguments.seed.value_or(fallback_seed);
   if (auto log = read_log_settings(arguments, environment, configuration); !log) {
     return std::unexpected(Usage{2, "attuned: " + log.error().message + "\n"});
@@ -280,18 +302,7 @@ std::expected<Result<void>, Usage> read_options(
   if (arguments.print_config) options.run = Options::Run::print_config;
   if (arguments.check) options.run = Options::Run::check;
   Result<void> applied = apply(arguments, configuration);
-  const Capabilities& can = configuration.capabilities;
-  const bool plain = !(can.sync || can.pause || can.checkpoint || can.reason || can.error);
-  configuration.nni_manager =
-      plain && (!arguments.exp_params.empty() || !configuration.listen.empty());
-  // As NNI: its manager names one folder for the dispatcher and for the checkpoints of trials.
-  if (configuration.nni_manager && !configuration.checkpoint_directory.empty()) {
-    std::error_code ignored;
-    configuration.trial_checkpoints =
-        std::filesystem::absolute(configuration.checkpoint_directory, ignored).string();
-  }
-  configuration.context.pauses = can.pause && can.checkpoint;
-  configuration.context.assessed = configuration.assessor.has_value();
+  conclude(arguments, configuration);
   return applied;
 }
 
