@@ -90,18 +90,20 @@ Result<UniqueFd> listen_at(const std::string& path) {
 // Accepts connections until one is of a user who is trusted.
 class Waiting {
  public:
-  Waiting(UniqueFd listening, const std::string& path, const Log& log)
-      : path_(path), log_(log), signals_(io_, SIGTERM, SIGINT), acceptor_(io_) {
-    acceptor_.assign(Protocol(), listening.release());
-  }
+  Waiting(const std::string& path, const Log& log)
+      : path_(path), log_(log), signals_(io_, SIGTERM, SIGINT), acceptor_(io_) {}
 
+  // The signals are caught before others can see the socket: whoever sees it may send one.
   Result<std::optional<UniqueFd>> run() {
+    acceptor_.assign(Protocol(), TRY(listen_at(path_)).release());
+    log_.info("waiting for the manager at {} (NNI 2.7: --dispatcher-pipe)", path_);
     signals_.async_wait([this](const error_code&, int signal) {
       log_.info("signal {} received", signal);
       io_.stop();
     });
     accept();
     io_.run();
+    ::unlink(path_.c_str());
     return std::move(accepted_);
   }
 
@@ -140,10 +142,8 @@ Result<std::optional<UniqueFd>> accept_manager(const std::string& path, const Lo
     return refusal(whole, fmt::format("the path has {} bytes, and may have {}; name a shorter one",
                                       whole.size(), kLongestPath));
   }
-  Waiting waiting(TRY(listen_at(whole)), whole, log);
-  log.info("waiting for the manager at {} (NNI 2.7: --dispatcher-pipe)", whole);
+  Waiting waiting(whole, log);
   auto accepted = waiting.run();
-  ::unlink(whole.c_str());
   if (accepted && *accepted) log.info("a manager has connected to {}", whole);
   return accepted;
 }
