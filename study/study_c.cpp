@@ -66,10 +66,14 @@ int make(attune_study** handle, Make&& make) noexcept {
   return ATTUNE_STUDY_FAILED;
 }
 
-int give(attune_study* handle, const json& value, const char** text) {
-  handle->text = attune::dump_python_json(value);
+int give(attune_study* handle, std::string value, const char** text) {
+  handle->text = std::move(value);
   *text = handle->text.c_str();
   return ATTUNE_STUDY_OK;
+}
+
+int give(attune_study* handle, const json& value, const char** text) {
+  return give(handle, attune::dump_python_json(value), text);
 }
 
 template <class Values>
@@ -161,7 +165,7 @@ const char* attune_study_error(const attune_study* study) {
 
 int attune_study_ask(attune_study* handle, int32_t count, const char** asked) {
   return guarded(handle, [&](Study& study) -> Result<int> {
-    return give(handle, to_json(TRY(study.ask(count))), asked);
+    return give(handle, attune::text_of(TRY(study.ask(count))), asked);
   });
 }
 

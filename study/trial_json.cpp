@@ -1,5 +1,9 @@
 #include "study/trial_json.h"
 
+#include <fmt/format.h>
+
+#include "base/python_json.h"
+
 namespace attune {
 namespace {
 
@@ -26,10 +30,15 @@ json to_json(const Suggestion& trial) {
   return {{"id", trial.id}, {"parameters", trial.parameters}};
 }
 
-json to_json(const Asked& asked) {
-  json trials = json::array();
-  for (const Suggestion& trial : asked.trials) trials.push_back(to_json(trial));
-  return {{"trials", std::move(trials)}, {"no_more", asked.no_more}, {"reason", asked.reason}};
+std::string text_of(const Asked& asked) {
+  std::string text = "{\"trials\":[";
+  for (const Suggestion& trial : asked.trials) {
+    if (text.back() != '[') text += ',';
+    text += fmt::format("{{\"id\":{},\"parameters\":{}}}", trial.id,
+                        dump_python_json(trial.parameters));
+  }
+  text += fmt::format("],\"no_more\":{},\"reason\":{}}}", asked.no_more, dump_json(asked.reason));
+  return text;
 }
 
 }  // namespace attune

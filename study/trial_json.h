@@ -1,5 +1,7 @@
 #pragma once
 // Trials as JSON, for those who cannot read C++ (study/study_c.h says what the members are).
+#include <string>
+
 #include "base/json.h"
 #include "study/study_trial.h"
 
@@ -7,6 +9,7 @@ namespace attune {
 
 json to_json(const StudyTrial& trial);
 json to_json(const Suggestion& trial);
-json to_json(const Asked& asked);
+// As text, at once: building it as JSON would take longer than all else that an ask does.
+std::string text_of(const Asked& asked);
 
 }  // namespace attune
