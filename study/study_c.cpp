@@ -21,7 +21,6 @@ struct attune_study {
 
 namespace {
 
-using attune::fail;
 using attune::json;
 using attune::Result;
 using attune::Study;
