@@ -40,7 +40,7 @@ bool is_finite(const json& value) {
 }  // namespace
 
 std::string dump_python_json(const json& value) {
-  if (is_finite(value)) return dump_json(value);  // several times as fast as in pieces
+  if (is_finite(value)) return dump_json(value);  // with one serializer, not one for each value
   std::string text;
   append_text(value, text);
   return text;

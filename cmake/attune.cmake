@@ -33,6 +33,10 @@ if(ATTUNE_SANITIZE)
 endif()
 
 
+# What programs link that tune in their own process, in the order of linking: each needs only what
+# follows. All of it is also in the shared libraries.
+set(attune_library_rooms study dispatcher tuners assessors rungs math space journal protocol trial wire os base)
+
 # attune_room(NAME LINK other_room fmt::fmt): a static library attune_NAME of all sources in this
 # folder and its FOLDERS, EXCEPT those of programs. What stands in BUILD_INTERFACE is nothing to those
 # who link an installed one.
@@ -44,7 +48,25 @@ function(attune_room name)
   list(REMOVE_ITEM sources ${ROOM_EXCEPT})
   add_library(attune_${name} STATIC ${sources})
   target_link_libraries(attune_${name} PUBLIC $<BUILD_INTERFACE:attune_options> ${ROOM_LINK})
+  if(name IN_LIST attune_library_rooms)
+    set_target_properties(attune_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    # Nobody takes the place of their functions, so that calls need no table.
+    target_compile_options(attune_${name} PRIVATE -fno-semantic-interposition)
+  endif()
   if(ROOM_COLD)
     target_compile_options(attune_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   endif()
+endfunction()
+
+# attune_c_library(NAME): the shared library libattune_NAME.so with the functions of NAME_c.h, for C
+# and for whatever can load a library. Its map keeps everything else inside: two libraries in one
+# process may hold different versions of it.
+function(attune_c_library name)
+  set(map ${CMAKE_CURRENT_SOURCE_DIR}/${name}_c.map)
+  add_library(attune_${name}_c SHARED ${name}_c.cpp)
+  target_link_libraries(attune_${name}_c PRIVATE attune_${name})
+  target_link_options(attune_${name}_c PRIVATE LINKER:--version-script=${map} LINKER:--as-needed)
+  set_target_properties(attune_${name}_c PROPERTIES OUTPUT_NAME attune_${name} LINK_DEPENDS ${map}
+                        VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+  target_include_directories(attune_${name}_c INTERFACE $<BUILD_INTERFACE:${CMAKE_BINARY_DIR}/include>)
 endfunction()

@@ -1,15 +1,12 @@
 # What `cmake --install` gives, in two components. `runtime`: the programs with their manual pages
-# and completions, the shared libraries of trials and studies, the Python package. `development`: static libraries,
-# the headers that their users need, a CMake package and pkg-config files; to install it the programs
-# need not be built. Everything may be moved afterwards.
+# and completions, the shared libraries of trials and studies, the Python package. `development`:
+# static libraries, the headers that their users need, a CMake package and pkg-config files; to
+# install it the programs need not be built. Everything may be moved afterwards.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/attune)
-# In the order of linking: each needs only what follows.
-set(installed_rooms study dispatcher tuners assessors rungs math space journal protocol trial wire os base)
-
-foreach(room ${installed_rooms})
+foreach(room ${attune_library_rooms})
   set_target_properties(attune_${room} PROPERTIES EXPORT_NAME ${room})
   install(TARGETS attune_${room} EXPORT attune ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
           COMPONENT development INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -38,7 +35,7 @@ install(FILES ${CMAKE_BINARY_DIR}/attuneConfig.cmake ${CMAKE_BINARY_DIR}/attuneC
 # pkg-config. The libraries by their paths: -lattune_trial would be the shared one.
 file(RELATIVE_PATH prefix_from_pkgconfig /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 set(attune_study_libraries "")
-foreach(room ${installed_rooms})
+foreach(room ${attune_library_rooms})
   string(APPEND attune_study_libraries " \${libdir}/libattune_${room}.a")
 endforeach()
 foreach(name trial trial-c study study-c)

@@ -1,12 +1,12 @@
 #include "study/study_c.h"
 
-#include <algorithm>
-#include <array>
 #include <exception>
 #include <new>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/python_json.h"
 #include "study/options_json.h"
@@ -25,8 +25,7 @@ using attune::json;
 using attune::Result;
 using attune::Study;
 
-// The values of users, not what comes from elsewhere: deep or wide ones are refused where they are
-// used.
+// `what`: the name of the argument, for the error.
 Result<json> parse(const char* what, const char* text) {
   auto value = attune::parse_json(text);
   if (!value) return attune::fail_at(what, value.error().message);
@@ -235,8 +234,11 @@ int attune_study_best(attune_study* handle, const char** trial) {
       handle, [&](Study& study) -> Result<int> { return give_trial(handle, study.best(), trial); });
 }
 
-int attune_study_keeps_limits(const attune_study* handle) {
-  return handle != nullptr && handle->study && handle->study->keeps_limits() ? 1 : 0;
+int attune_study_keeps_limits(attune_study* handle) {
+  const auto keeps = [](Study& study) -> Result<int> {
+    return study.keeps_limits() ? int{ATTUNE_STUDY_OK} : int{ATTUNE_STUDY_NONE};
+  };
+  return guarded(handle, keeps) == ATTUNE_STUDY_OK ? 1 : 0;
 }
 
 int attune_study_trade_offs(attune_study* handle, const char** trials) {

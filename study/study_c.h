@@ -91,7 +91,7 @@ int attune_study_import(attune_study* study, const char* results);
  * none. */
 
 int attune_study_best(attune_study* study, const char** trial); /* ATTUNE_STUDY_NONE */
-int attune_study_keeps_limits(const attune_study* study);       /* 1: the best one breaks none */
+int attune_study_keeps_limits(attune_study* study);             /* 1: the best one breaks none */
 int attune_study_trade_offs(attune_study* study, const char** trials);       /* an array */
 int attune_study_trial(attune_study* study, int64_t id, const char** trial); /* ATTUNE_STUDY_NONE */
 int attune_study_trials(attune_study* study, const char** trials);           /* an array, by id */
