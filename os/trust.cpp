@@ -100,8 +100,11 @@ Result<void> judge(const std::string& path, const Distrust& found) {
 
 Result<void> check(int fd, const std::string& path, const Trust& trust, PathPart part) {
   const struct stat status = TRY(look_at(fd, path));
+  const Distrust found = why_untrusted(status, trust, /*private_group=*/false, part);
   const bool group_writes = !S_ISLNK(status.st_mode) && (status.st_mode & S_IWGRP) != 0;
-  const bool alone = group_writes && is_private(status.st_gid, trust) && !has_access_list(fd);
+  if (found.why.empty() || !group_writes) return judge(path, found);
+  // Only where it decides: who is in a group may have to be asked over the network.
+  const bool alone = is_private(status.st_gid, trust) && !has_access_list(fd);
   return judge(path, why_untrusted(status, trust, alone, part));
 }
 

@@ -7,8 +7,6 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "base/crc32c.h"
-
 namespace attune::atomic_file_test {
 
 struct Folder {
@@ -55,11 +53,6 @@ TEST_CASE("a write that fails leaves the former file, and names the place") {
   const auto endless = read_file("/dev/zero", 1 << 20);
   REQUIRE_FALSE(endless);
   CHECK(endless.error().message == "/dev/zero is larger than 1048576 bytes");
-}
-
-TEST_CASE("CRC-32C is that of the standard") {
-  CHECK(crc32c("123456789") == 0xE3069283);
-  CHECK(crc32c("") == 0);
 }
 
 }  // namespace attune::atomic_file_test
