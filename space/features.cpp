@@ -22,6 +22,23 @@ std::size_t levels(const Uniform& d) {
   return level_count(multiple_of(*d.q, d.high) - multiple_of(*d.q, d.low) + 1);
 }
 
+// How many of the steps 0, 1, ... lie at or below x. The tolerance is for the rounding in x.
+double steps_up_to(double x, double steps) {
+  return std::clamp(std::floor(x + 1e-9) + 1, 0.0, steps);
+}
+
+// A real with q has the value at the last multiple below x also where x is up to half a step more.
+template <class Real>
+double drawn_up_to(const Real& d, double position) {
+  if (!d.q || position >= 1) return std::clamp(position, 0.0, 1.0);
+  const double x = natural(d, quantile(d, position));
+  // Zero has no logarithm: its position is that of a quarter of q.
+  if (std::is_same_v<Real, Normal> && d.log && x < 0.25 * *d.q * (1 - 1e-9)) return 0;
+  const double multiple = std::floor(x / *d.q + 1e-9);
+  const double end = (multiple + 0.5) * *d.q;
+  return probability(d, d.log ? std::log(end) : end);
+}
+
 // Whether values differ, and by enough for arithmetic.
 bool varies(const Uniform& d) {
   return std::isnormal(quantile(d, 1) - quantile(d, 0)) &&
@@ -148,6 +165,22 @@ double Features::value(std::size_t i, double position) const {
                         },
                         [&](const Uniform& d) { return value_at(d, quantile(d, p)); },
                         [&](const Normal& d) { return value_at(d, finite_quantile(d, p)); },
+                    },
+                    space_.params[i].domain);
+}
+
+double Features::probability_up_to(std::size_t i, double position) const {
+  return std::visit(Overloaded{
+                        [&](const Choice& d) {
+                          const auto n = static_cast<double>(d.candidates.size());
+                          return steps_up_to(position * (n - 1), n) / n;
+                        },
+                        [&](const Subset&) -> double { ATTUNE_CHECK(false); },
+                        [&](const IntRange& d) {
+                          const double n = static_cast<double>(d.high) - static_cast<double>(d.low);
+                          return steps_up_to(position * n - 0.5, n) / n;
+                        },
+                        [&](const auto& d) { return drawn_up_to(d, position); },
                     },
                     space_.params[i].domain);
 }

@@ -35,9 +35,19 @@ class Features {
   void encode(const Point& point, std::span<double> row) const;
   std::vector<double> encode(const Point& point) const;
 
+  // Where the dimensions of parameter i are. A constant has none.
+  struct Place {
+    std::size_t first = 0, count = 0;
+  };
+  Place place(std::size_t i) const { return {columns_[i].first, columns_[i].count}; }
+
   // The dimension of parameter i if it is a position, and the value of i nearest to a position.
   std::optional<std::size_t> position(std::size_t i) const;
   double value(std::size_t i, double position) const;
+
+  // The probability that a drawn value of parameter i has at most this position. Valid if the
+  // parameter is a position. Without q, and of what has no steps, it is the position.
+  double probability_up_to(std::size_t i, double position) const;
 
  private:
   struct Column {

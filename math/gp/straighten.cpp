@@ -9,11 +9,15 @@ namespace {
 
 constexpr double kMostSpreads = 10;
 
-// Mean 0, deviation 1; losses may be as large as doubles are.
-void standardise(std::vector<double>& y) {
+struct Units {
+  double centre = 0, unit = 0;
+};
+
+// Mean 0, deviation 1; losses may be as large as doubles are. Returns what they were.
+Units standardise(std::vector<double>& y) {
   double largest = 0;
   for (const double v : y) largest = std::max(largest, std::abs(v));
-  if (!(largest > 0)) return;
+  if (!(largest > 0)) return {};
   const auto n = static_cast<double>(y.size());
   double mean = 0;
   for (double& v : y) mean += (v /= largest) / n;
@@ -26,6 +30,7 @@ void standardise(std::vector<double>& y) {
   const double deviation = std::sqrt(variance);
   const bool differ = deviation > 1e-15;
   for (double& v : y) v = differ ? v / deviation : 0;
+  return {mean * largest, differ ? deviation * largest : 0};
 }
 
 double yeo_johnson(double y, double power) {
@@ -43,18 +48,22 @@ double variance(std::span<const double> y) {
 
 }  // namespace
 
+Standardisation standardisation(std::span<const double> losses, double most) {
+  std::vector<double> y;
+  for (const double loss : losses) y.push_back(std::min(loss, most));
+  const auto [centre, unit] = standardise(y);
+  return {.targets = std::move(y), .centre = centre, .unit = unit};
+}
+
 std::vector<double> standardised(std::span<const double> losses) {
-  std::vector<double> y(losses.begin(), losses.end());
-  if (y.empty()) return y;
-  std::vector<double> sorted = y;
+  if (losses.empty()) return {};
+  std::vector<double> sorted(losses.begin(), losses.end());
   std::ranges::sort(sorted);
   const double median = sorted[(sorted.size() - 1) / 2];
   const double spread = median - sorted[(sorted.size() - 1) / 4];
   const double most =
       spread > 0 ? median + kMostSpreads * spread : std::numeric_limits<double>::infinity();
-  for (double& v : y) v = std::min(v, most);
-  standardise(y);
-  return y;
+  return standardisation(losses, most).targets;
 }
 
 std::vector<double> straightened(std::span<const double> losses) {

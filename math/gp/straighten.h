@@ -12,6 +12,14 @@ namespace attune {
 // equal, all targets are 0.
 std::vector<double> standardised(std::span<const double> losses);
 
+// Mean 0 and deviation 1 of losses with a limit that the caller chooses, and the way back: a loss
+// of at most the limit is centre + unit * its target.
+struct Standardisation {
+  std::vector<double> targets;
+  double centre = 0, unit = 0;  // unit 0: all losses are equal
+};
+Standardisation standardisation(std::span<const double> losses, double most);
+
 // As standardised(), and then bent towards a normal distribution: Yeo, Johnson, "A New Family of
 // Power Transformations to Improve Normality or Symmetry" (Biometrika 2000). The exponent maximises
 // the likelihood times a normal prior with mean 1 (no change) and deviation 0.5. The map is

@@ -10,6 +10,8 @@
 // split decides on which side it goes.
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -36,10 +38,23 @@ class Forest {
     double variance = 0;  // >= 0
   };
 
+  // What the splits on the way to a leaf leave of a dimension.
+  struct Bound {
+    std::size_t dimension = 0;
+    double low = -std::numeric_limits<double>::infinity();  // positions x: low < x <= high
+    double high = std::numeric_limits<double>::infinity();
+    std::vector<std::uint32_t> set = {};  // categories c: those with bit c % 32 in element c / 32
+
+    bool holds(std::size_t category) const {
+      return (set[category / 32] >> category % 32 & 1) != 0;
+    }
+  };
+
   // `categories`: how many each dimension has; 0: a position.
   Forest(std::vector<std::size_t> categories, const ForestSettings& settings);
 
   std::size_t dimensions() const { return categories_.size(); }
+  std::size_t trees() const { return roots_.size(); }
   bool empty() const { return roots_.empty(); }  // not fitted yet: do not call predict()
   std::size_t nodes() const { return nodes_.size(); }
 
@@ -51,6 +66,11 @@ class Forest {
   Prediction predict(std::span<const double> row) const;
   // `rows`: count x dimensions(), row by row. Without dimensions there is one row.
   std::vector<Prediction> predict_many(std::span<const double> rows) const;
+
+  // Calls `visit` for each leaf of a tree, with its mean and the bounds of all dimensions that have
+  // any: where nothing is inactive, the leaves divide the space.
+  void visit_leaves(std::size_t tree,
+                    const std::function<void(double mean, std::span<const Bound>)>& visit) const;
 
   // Stores the trees: 24 bytes for a leaf; 16 for a split by a position; for one by categories 8,
   // and 8 more for each 32 categories.
@@ -76,6 +96,7 @@ class Forest {
 
   bool goes_left(const Node& node, double x) const;
   const Node& leaf(std::size_t root, const double* row) const;
+  void narrow(const Node& node, bool right, Bound& bound) const;
 
   std::vector<std::size_t> categories_;
   ForestSettings settings_;

@@ -1,4 +1,4 @@
-#include "tests/support/hypervolume.h"
+#include "math/hypervolume.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

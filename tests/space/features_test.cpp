@@ -1,5 +1,6 @@
 #include "space/features.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -203,6 +204,52 @@ TEST_CASE("features: sampled points and back") {
       }
     }
   }
+}
+
+TEST_CASE("features: the probability up to a position is that of the draws") {
+  for (const auto& [type, value] :
+       std::vector<std::pair<const char*, const char*>>{{"uniform", "[-1, 3]"},
+                                                        {"loguniform", "[0.0001, 1]"},
+                                                        {"normal", "[1, 2]"},
+                                                        {"quniform", "[0, 1, 0.5]"},
+                                                        {"quniform", "[2, 10, 5]"},
+                                                        {"quniform", "[0, 1.4, 0.6]"},
+                                                        {"quniform", "[-0.3, 1, 0.1]"},
+                                                        {"qloguniform", "[1, 20, 1]"},
+                                                        {"qnormal", "[0, 1, 0.5]"},
+                                                        {"qlognormal", "[0, 1, 1]"},
+                                                        {"randint", "[-3, 4]"},
+                                                        {"choice", "[1, 2, 4, 8, 16]"}}) {
+    CAPTURE(type, value);
+    const Space space = space_of(param(type, value));
+    const Features features(space);
+    Rng rng(1);
+    constexpr int kDraws = 20000;
+    Numbers drawn;
+    for (int k = 0; k < kDraws; ++k) drawn.push_back(features.encode(sample(space, rng))[0]);
+    const auto count_up_to = [&](double position) {
+      return std::ranges::count_if(drawn, [&](double x) { return x <= position; });
+    };
+    for (int k = 0; k < 50; ++k) {
+      const double cut = k < 40 ? rng.uniform() : drawn[static_cast<std::size_t>(k)];
+      CAPTURE(cut);
+      CHECK(features.probability_up_to(0, cut) ==
+            Approx(static_cast<double>(count_up_to(cut)) / kDraws).margin(0.02));
+    }
+    CHECK(features.probability_up_to(0, 1) == 1);
+  }
+}
+
+TEST_CASE("features: where the dimensions of a parameter are") {
+  const Features features(space_of(R"({
+    "constant": {"_type": "uniform", "_value": [1, 1]},
+    "s": {"_type": "input_choice", "_value": {"candidates": ["x", "y", "z"], "n_chosen": 2}},
+    "u": {"_type": "uniform", "_value": [0, 1]}})"));
+  CHECK(features.place(0).count == 0);
+  CHECK(features.place(1).first == 0);
+  CHECK(features.place(1).count == 3);
+  CHECK(features.place(2).first == 3);
+  CHECK(features.place(2).count == 1);
 }
 
 }  // namespace attune::features_test

@@ -2,8 +2,8 @@
 #include <map>
 
 #include "base/saved_numbers.h"
+#include "math/hypervolume.h"
 #include "space/constraint.h"
-#include "tests/support/hypervolume.h"
 #include "tests/tuners/tuner_world.h"
 
 namespace attune::nsga2_test {

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "tests/support/hypervolume.h"
+#include "math/hypervolume.h"
 #include "tests/tuners/tuner_world.h"
 
 namespace attune::several_objectives_test {
@@ -36,7 +36,8 @@ struct Known {
   json arguments;
 };
 
-const std::vector<Known> kTuners = {{"GP", {}}, {"TPE", {}}, {"auto", {}}};
+const std::vector<Known> kTuners = {
+    {"GP", {}}, {"TPE", {}}, {"auto", {}}, {"FreezeThaw", {{"max_t", 1}}}};
 
 TEST_CASE("several objectives: more of the front is found than by random search") {
   for (const auto& [tuner, arguments] : kTuners) {

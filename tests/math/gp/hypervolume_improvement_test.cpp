@@ -5,7 +5,7 @@
 
 #include "base/rng.h"
 #include "math/gp/log_improvement.h"
-#include "tests/support/hypervolume.h"
+#include "math/hypervolume.h"
 
 namespace attune::hypervolume_improvement_test {
 

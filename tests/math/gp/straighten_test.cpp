@@ -70,6 +70,19 @@ TEST_CASE("straighten: outliers are moved to ten times the lower quartile") {
   CHECK(y[1] - y[0] == Approx(1001 * (y[2] - y[1])));
 }
 
+TEST_CASE("straighten: the way back from a target, below a limit of one's own") {
+  const Numbers losses = {-4, 10, 1, 7, 1e200};
+  for (const double unit : {1e-300, 1.0, 1e107}) {
+    Numbers scaled = losses;
+    for (double& v : scaled) v *= unit;
+    const Standardisation all = standardisation(scaled, 12 * unit);
+    for (std::size_t k = 0; k < 4; ++k)
+      CHECK((all.centre + all.unit * all.targets[k]) / unit == Approx(losses[k]));
+    CHECK((all.centre + all.unit * all.targets[4]) / unit == Approx(12));
+  }
+  CHECK(standardisation(Numbers(3, 5.5), HUGE_VAL).unit == 0);
+}
+
 TEST_CASE("straighten: equal losses and single ones are 0") {
   for (const Rule rule : kRules) {
     CHECK(rule({}).empty());

@@ -1,6 +1,6 @@
 #pragma once
-// How much results with several objectives cover: what tests measure tuners by. All are minimised
-// and finite, of any magnitude up to the largest double; `rows` holds one after the other.
+// How much results with several objectives cover. All are minimised and finite, of any magnitude up
+// to the largest double; `rows` holds one after the other.
 #include <cstddef>
 #include <span>
 

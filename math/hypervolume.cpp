@@ -1,4 +1,4 @@
-#include "tests/support/hypervolume.h"
+#include "math/hypervolume.h"
 
 #include <algorithm>
 #include <cmath>
