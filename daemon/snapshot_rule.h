@@ -17,8 +17,8 @@ class SnapshotRule {
     double saving = 0;                 // seconds that saving their states took, the last time
   };
 
-  // `clock` must outlive this object. Once there are `bytes` of records, and twice as many as the
-  // newest snapshot has, a snapshot is due whatever a replay would cost.
+  // `clock` must outlive this object. Once there are `bytes` of records, and four times as many
+  // as the newest snapshot has, a snapshot is due whatever a replay would cost.
   SnapshotRule(const Clock& clock, std::uint64_t bytes) : clock_(clock), bytes_(bytes) {}
 
   bool due(const Since& since) const;

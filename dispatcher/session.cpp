@@ -37,19 +37,22 @@ Session::Session(std::unique_ptr<Tuner> tuner, Objective objective, Log log, boo
       log_(std::move(log)),
       stand_ins_(std::move(stopped)) {}
 
-Result<Effects> Session::set_space(Space space) {
+Result<Effects> Session::set_space(Space space, const Complete& complete) {
   Effects effects;
   TRY(tuner_->set_space(space));
   const std::optional<Space> old = std::exchange(space_, std::move(space));
   if (old) {
-    auto moved = [&](const Point& point, Missing missing) {
-      return carried_point(*tuner_, *space_, tuner_->parameters(*old, point), missing);
+    auto moved = [&](TrialId id, const Point& point, Missing missing) {
+      json parameters = tuner_->parameters(*old, point);
+      if (complete) parameters = complete(id, std::move(parameters));
+      return carried_point(*tuner_, *space_, parameters, missing);
     };
     // The tuner has forgotten everything (Tuner::set_space), so it is told and adopts again.
     std::vector<Outcome> kept;
     for (Outcome& outcome : history_) {
       // A trial without a result may be revived, and needs a whole point then.
-      if (auto point = moved(outcome.point, outcome.is_result() ? Missing::open : Missing::drawn)) {
+      if (auto point = moved(outcome.trial, outcome.point,
+                             outcome.is_result() ? Missing::open : Missing::drawn)) {
         outcome.point = *std::move(point);
         kept.push_back(std::move(outcome));
       }
@@ -59,7 +62,7 @@ Result<Effects> Session::set_space(Space space) {
     if (!history_.empty()) tuner_->tell(history_);
     for (auto& [id, trial] : trials_) {
       if (!trial.point) continue;
-      auto point = moved(*trial.point, Missing::drawn);
+      auto point = moved(id, *trial.point, Missing::drawn);
       trial.point = point ? std::optional(*std::move(point)) : std::nullopt;
       if (trial.point && !trial.told) tuner_->adopt(id, *trial.point);
     }
@@ -69,6 +72,19 @@ Result<Effects> Session::set_space(Space space) {
   }
   effects.replies = answer_pending();
   return effects;
+}
+
+std::optional<json> Session::parameters(TrialId id) const {
+  const auto found = trials_.find(id);
+  if (found == trials_.end() || !found->second.point) return std::nullopt;
+  return tuner_->parameters(*space_, *found->second.point);
+}
+
+Result<void> Session::correct(TrialId id, const json& parameters) {
+  Trial* const trial = live(id);
+  if (!trial || !space_) return fail(trial_name(id) + " is not running");
+  trial->point = TRY(carried_point(*tuner_, *space_, parameters, Missing::drawn));
+  return {};
 }
 
 Replies Session::request(TrialId first, std::int64_t count, TrialId request) {

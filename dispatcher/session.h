@@ -3,6 +3,7 @@
 // objective, the asks that the tuner has not answered yet, and the paused trials. TuneWorker puts
 // it behind a queue; a program that embeds a study uses it directly (study/core.h). One owner at a
 // time.
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -59,7 +60,17 @@ class Session {
   // can be mapped into that space, and lets it adopt the running trials that can. Paused trials are
   // to continue, because the tuner now believes that they run; those that have no point in the new
   // space are stopped. Then it answers the waiting asks. On an error nothing changes.
-  Result<Effects> set_space(Space space);
+  Result<Effects> set_space(Space space) { return set_space(std::move(space), nullptr); }
+  // `complete` gives the parameters that a trial or a result (kImportedTrial) had before those of
+  // the new space, if the caller knows better than carried_point() what is missing.
+  using Complete = std::function<json(TrialId, json parameters)>;
+  Result<Effects> set_space(Space space, const Complete& complete);
+
+  // What a live trial tries, in the present space. Nothing: it is not live, or does not fit.
+  std::optional<json> parameters(TrialId trial) const;
+  // A live trial tries other parameters than those that were proposed. Its end is told with these.
+  // An error if it is not live, or if they are no point of the space.
+  Result<void> correct(TrialId trial, const json& parameters);
 
   // Asks for `count` configurations, with the ids first, first + 1, ... Returns the answers that
   // the tuner has now; later calls return the others (before the first space: all). A large request

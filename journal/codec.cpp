@@ -61,13 +61,17 @@ bool is_known(std::uint8_t kind) {
   return (known >= RecordKind::header && known <= RecordKind::kept) || known == RecordKind::edge;
 }
 
-void encode_record(RecordKind kind, std::string_view payload, std::string& out) {
+void encode_head(RecordKind kind, std::string_view payload, std::string& out) {
   ATTUNE_CHECK(payload.size() <= kMostRecordBytes);
   const std::size_t start = out.size();
   put(static_cast<std::uint32_t>(payload.size()), out);
   out += static_cast<char>(kind);
   put(crc32c(std::string_view(out).substr(start, kChecked)), out);
   put(crc32c(payload), out);
+}
+
+void encode_record(RecordKind kind, std::string_view payload, std::string& out) {
+  encode_head(kind, payload, out);
   out += payload;
 }
 

@@ -28,6 +28,8 @@ inline constexpr std::size_t kMostRecordBytes = std::size_t{1} << 30;
 
 // Appends one record to `out`. The payload must have at most kMostRecordBytes (checked).
 void encode_record(RecordKind kind, std::string_view payload, std::string& out);
+// The record without its payload, for one that is too large to be copied.
+void encode_head(RecordKind kind, std::string_view payload, std::string& out);
 
 struct RecordHead {
   std::uint8_t kind = 0;     // may be unknown: see is_known()

@@ -120,9 +120,10 @@ class JournalFile final : public Journal {
   // A file on its way. The writer has what is in the second half while it is busy.
   struct NewJournal {
     enum class Step { prepare, catch_up, change };
+    explicit NewJournal(bool snapshot) : is_snapshot(snapshot) {}
 
-    bool is_snapshot = false;  // else it is the present file anew
-    std::uint64_t mark = 0;    // position of what follows the snapshot
+    const bool is_snapshot;  // else it is the present file anew
+    std::uint64_t mark = 0;  // position of what follows the snapshot
     Step step = Step::prepare;
     int rounds = 0;           // of catching up
     std::uint64_t reach = 0;  // the position to which the step copies

@@ -1,5 +1,7 @@
 // Replaces the journal by another file: a shorter one that begins with a snapshot, or a full copy.
 // Steps and threads: file.h.
+#include <utility>
+
 #include "base/check.h"
 #include "journal/file.h"
 
@@ -27,8 +29,7 @@ void JournalFile::write_snapshot(json header, json snapshot, std::unique_ptr<Kep
   write_out();
   // A snapshot must not replace a file that fails: rewrite() must repair it first.
   if (!trouble_.empty() || tail_.written() < mark_) return;
-  new_file_.emplace();
-  new_file_->is_snapshot = true;
+  new_file_.emplace(/*snapshot=*/true);
   new_file_->mark = mark_;
   new_file_->content = {std::move(header), std::move(snapshot), std::move(kept)};
   start(Step::prepare);
@@ -38,7 +39,7 @@ void JournalFile::rewrite() {
   // A snapshot that is being written will replace the broken file, too.
   if (new_file_ || flusher_.busy() || clock_.now() < retry_at_) return;
   tried_at_ = clock_.now();
-  new_file_.emplace();
+  new_file_.emplace(/*snapshot=*/false);
   start(Step::change);
 }
 
@@ -58,8 +59,8 @@ Result<void> JournalFile::run(NewJournal& made, const JournalBytes& bytes, int f
   const std::string& path = options_.path;
   if (!made.file) made.file = TRY(Replacement::begin(files_, path, abandoned_));
   if (made.step == Step::prepare) {
-    TRY(write_snapshot_part(files_, path, *made.content, bytes, *made.file));
-    made.content.reset();
+    TRY(write_snapshot_part(files_, path, *std::exchange(made.content, std::nullopt), bytes,
+                            *made.file));
     made.begins = made.file->size();
   } else {
     TRY(made.file->append(bytes));

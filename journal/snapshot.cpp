@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/crc32c.h"
 #include "journal/codec.h"
@@ -49,25 +50,29 @@ Result<void> for_each_record(FileSystem& files, const std::string& path, const J
   }
 }
 
+// A state may have 100 MB, so it is held only once at a time: as JSON or as text.
+Result<void> write_record(const std::string& path, RecordKind kind, json value, Replacement& to) {
+  const std::string text = dump_json(std::exchange(value, {}));
+  if (text.size() > kMostRecordBytes) {
+    return fail(
+        fmt::format("{}: a snapshot of {} bytes, more than a record can have", path, text.size()));
+  }
+  std::string head;
+  encode_head(kind, text, head);
+  TRY(to.append(head));
+  return to.append(text);
+}
+
 }  // namespace
 
 Result<void> write_snapshot_part(FileSystem& files, const std::string& path,
-                                 const SnapshotContent& content, const JournalBytes& former,
+                                 SnapshotContent content, const JournalBytes& former,
                                  Replacement& to) {
-  std::string bytes;
-  for (const auto& [kind, value] : {std::pair(RecordKind::header, &content.header),
-                                    std::pair(RecordKind::snapshot, &content.state)}) {
-    const std::string text = dump_json(*value);
-    if (text.size() > kMostRecordBytes) {
-      return fail(fmt::format("{}: a snapshot of {} bytes, more than a record can have", path,
-                              text.size()));
-    }
-    encode_record(kind, text, bytes);
-  }
-  if (!content.kept) return to.append(bytes);
-  TRY(to.append(bytes));
-  bytes.clear();
+  TRY(write_record(path, RecordKind::header, content.header, to));
+  TRY(write_record(path, RecordKind::snapshot, std::move(content.state), to));
+  if (!content.kept) return {};
 
+  std::string bytes;
   TRY(for_each_record(files, path, former, [&](RecordKind kind, std::string_view payload) {
     content.kept->add(kind, payload);
   }));

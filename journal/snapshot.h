@@ -19,7 +19,7 @@ struct SnapshotContent {
 // for messages. Errors: the system's reason, damage in the old journal, or a snapshot larger than
 // kMostRecordBytes. Runs on the helper thread that writes files.
 Result<void> write_snapshot_part(FileSystem& files, const std::string& path,
-                                 const SnapshotContent& content, const JournalBytes& former,
+                                 SnapshotContent content, const JournalBytes& former,
                                  Replacement& to);
 
 }  // namespace attune

@@ -2,6 +2,7 @@
 // kill of the daemon. In an experiment that an earlier attuned began, it does not.
 #include <filesystem>
 #include <fstream>
+#include <memory>
 
 #include "journal/codec.h"
 #include "os/atomic_file.h"
@@ -97,6 +98,51 @@ TEST_CASE("auto goes on without pauses where an earlier attuned began") {
   said(daemon);
   daemon.send("ME", report(0, 1));
   CHECK(said(daemon) == (aged ? "" : "CP T0; "));
+}
+
+// Of several objectives, one with a limit, trials pause from the start where the end is known.
+TEST_CASE("auto goes on with several objectives and a limit after a kill") {
+  const Experiment experiment;
+  const auto begin = [&](const std::string& mode, const json& shared) {
+    json all = {{"tuner", {{"name", "auto"}, {"classArgs", {{"seed", 3}, {"max_t", 9}}}}},
+                {"objectives",
+                 {{{"metric", "default"}, {"mode", "minimize"}},
+                  {{"metric", "size"}, {"mode", "minimize"}},
+                  {{"metric", "bytes"}, {"mode", "minimize"}, {"limit", 10}}}},
+                {"capabilities", {"sync", "pause", "checkpoint", "reason"}}};
+    if (!shared.is_null()) all["resume"] = shared;
+    return std::make_unique<DaemonProcess>(
+        DaemonProcess::exp_params(all),
+        std::map<std::string, std::string>{
+            {"NNI_MODE", mode}, {"NNI_CHECKPOINT_DIRECTORY", experiment.folder.path.string()}});
+  };
+  const auto report_of = [](int id, double loss, double size, double bytes) {
+    return dump_json(
+        {{"parameter_id", id},
+         {"trial_job_id", "T" + std::to_string(id)},
+         {"type", "PERIODICAL"},
+         {"sequence", 0},
+         {"value",
+          dump_json(
+              {{"default", loss}, {"size", size}, {"bytes", bytes}, {"training_iteration", 1}})}});
+  };
+  const bool killed = GENERATE(false, true);
+  auto daemon = begin("start", nullptr);
+  daemon->send("IN", kSpace);
+  daemon->send("GE", "3");
+  CHECK(said(*daemon) == "ID; TR; TR; TR; ");
+  daemon->send("ME", report_of(0, 0.5, 7, 12));
+  CHECK(said(*daemon) == "PA T0; ");
+  if (killed) {
+    kill(*daemon);
+    daemon = begin("resume", {{"received", 6}});
+    daemon->send("IN", kSpace);
+    said(*daemon);
+  }
+  daemon->send("ME", report_of(1, 0.6, 6, 12.5));
+  CHECK(said(*daemon) == "PA T1; ");
+  daemon->send("ME", report_of(2, 0.9, 9, 10));
+  CHECK(said(*daemon) == "PA T2; KI T0; KI T1; ");
 }
 
 }  // namespace attune::learnt_fidelity_test

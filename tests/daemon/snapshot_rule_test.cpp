@@ -20,8 +20,8 @@ TEST_CASE("snapshots: due when a replay would take a quarter of a second, or at 
 TEST_CASE("snapshots: a large one has to be worth it") {
   const ManualClock clock;
   const SnapshotRule rule(clock, kBytes);
-  CHECK_FALSE(rule.due({.bytes = 1999, .snapshot_bytes = 1000}));
-  CHECK(rule.due({.bytes = 2000, .snapshot_bytes = 1000}));
+  CHECK_FALSE(rule.due({.bytes = 3999, .snapshot_bytes = 1000}));
+  CHECK(rule.due({.bytes = 4000, .snapshot_bytes = 1000}));
   CHECK_FALSE(rule.due({.bytes = 10, .seconds = 1.9, .saving = 0.1}));
   CHECK(rule.due({.bytes = 10, .seconds = 2, .saving = 0.1}));
 }
