@@ -8,6 +8,7 @@
 // sees the results of all brackets, where Optuna shows a sampler those of one.
 #include "assessors/registry.h"
 #include "assessors/rung_assessor.h"
+#include "assessors/step_attr.h"
 #include "rungs/stopping_optuna.h"
 
 namespace attune {
@@ -26,7 +27,7 @@ Result<std::unique_ptr<Assessor>> make(const json& args, const Context& context,
   options.bootstrap_count = args.at("bootstrap_count").get<std::size_t>();
   options.maximise = objective.maximize;
   return std::make_unique<RungAssessor>(std::make_unique<OptunaHalvingRule>(std::move(options)),
-                                        std::vector{objective}, std::nullopt, rng);
+                                        std::vector{objective}, step_attr_in(args), rng);
 }
 
 }  // namespace
@@ -59,7 +60,8 @@ extern const AssessorEntry hyperband_pruner_entry = {
                    .fallback = 0,
                    .help = "the first trials of a rung, so many, are stopped there in any case",
                    .low = 0,
-                   .high = 1e9}},
+                   .high = 1e9},
+                  step_attr_argument()},
     .maximizes = false,
     .make = hyperband_pruner::make};
 

@@ -4,18 +4,21 @@
 #include <cmath>
 
 #include "base/saved_numbers.h"
+#include "rungs/resource.h"
 
 namespace attune {
 
 bool LiveCurves::append(Curve& curve, const Report& report) const {
-  const auto step = static_cast<double>(curve.seen++);
-  const auto found =
-      std::ranges::find(report.metrics, objective_.metric, &Metrics::value_type::first);
-  if (found == report.metrics.end()) return false;
-  curve.steps.push_back(step);
-  curve.values.push_back(found->second);
-  curve.lowest = std::fmin(curve.lowest, found->second);  // these ignore NaN
-  curve.highest = std::fmax(curve.highest, found->second);
+  const auto number = static_cast<double>(curve.seen++);
+  const auto step = step_attr_ ? metric_in(report.metrics, *step_attr_) : std::optional(number);
+  const auto value = metric_in(report.metrics, objective_.metric);
+  if (!step || !is_index(*step, kMostResource) || !value) return false;
+  const auto at = std::ranges::lower_bound(curve.steps, *step);
+  if (at != curve.steps.end() && *at == *step) return false;
+  curve.values.insert(curve.values.begin() + (at - curve.steps.begin()), *value);
+  curve.steps.insert(at, *step);
+  curve.lowest = std::fmin(curve.lowest, *value);  // these ignore NaN
+  curve.highest = std::fmax(curve.highest, *value);
   return true;
 }
 
@@ -43,17 +46,19 @@ json LiveCurves::save() const {
 
 Result<LiveCurves> LiveCurves::loaded(const json& state) const {
   if (!state.is_array()) return fail("saved state: the curves of trials must be an array");
-  LiveCurves curves(objective_);
+  LiveCurves curves(objective_, step_attr_);
   for (const json& item : state) {
     const auto [place, is_new] = curves.curves_.try_emplace(TRY(integer_at(item, "trial")));
     const std::int64_t seen = TRY(integer_at(item, "seen"));
     Curve& curve = place->second;
     curve.steps = TRY(numbers_at(item, "steps"));
     curve.values = TRY(numbers_at(item, "values"));
-    const auto is_step = [&](double x) { return is_index(x, static_cast<double>(seen)); };
+    const double end = step_attr_ ? kMostResource : static_cast<double>(seen);
+    const auto is_step = [&](double x) { return is_index(x, end); };
     const bool ascend =
         std::ranges::adjacent_find(curve.steps, std::greater_equal<>()) == curve.steps.end();
-    if (!is_new || seen < 0 || curve.steps.size() != curve.values.size() || !ascend ||
+    if (!is_new || seen < 0 || std::ssize(curve.steps) > seen ||
+        curve.steps.size() != curve.values.size() || !ascend ||
         !std::ranges::all_of(curve.steps, is_step)) {
       return fail("saved state: an impossible curve of a trial");
     }

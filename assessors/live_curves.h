@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/json.h"
@@ -18,7 +19,7 @@ class LiveCurves {
  public:
   struct Curve {
     std::size_t seen = 0;  // reports, also those without the metric
-    // Of the reports with the metric, ascending; the values as reported, not negated, maybe not
+    // Of the reports that count, ascending; the values as reported, not negated, maybe not
     // finite. The sizes are equal.
     std::vector<double> steps, values;
     // The extreme values; NaN as long as all values are NaN.
@@ -26,10 +27,14 @@ class LiveCurves {
     double highest = std::numeric_limits<double>::quiet_NaN();
   };
 
-  explicit LiveCurves(Objective objective) : objective_(std::move(objective)) {}
+  // `step_attr`: the metric that is the step of a report; nothing: it is its number, from 0. A
+  // report counts if it has the metric of the objective, and a step: a whole number, at least 0,
+  // that the trial has not reported before. Steps may come in any order.
+  explicit LiveCurves(Objective objective, std::optional<std::string> step_attr = std::nullopt)
+      : objective_(std::move(objective)), step_attr_(std::move(step_attr)) {}
 
-  // Takes what is new in `reports`, and calls judge(curve) -> Decision after each report that has
-  // the metric, until a decision is not keep_going. If a step was reported again, takes all anew
+  // Takes what is new in `reports`, and calls judge(curve) -> Decision after each report that
+  // counts, until a decision is not keep_going. If a step was reported again, takes all anew
   // and judges once.
   template <class Judge>
   Decision update(TrialId trial, std::span<const Report> reports, Judge judge) {
@@ -38,8 +43,8 @@ class LiveCurves {
     if (again) curve = {};
     Decision decision{trial, Action::keep_going, {}};
     while (curve.seen < reports.size()) {
-      const bool has_metric = append(curve, reports[curve.seen]);
-      if (has_metric && decision.action == Action::keep_going &&
+      const bool counts = append(curve, reports[curve.seen]);
+      if (counts && decision.action == Action::keep_going &&
           (!again || curve.seen == reports.size())) {
         decision = judge(static_cast<const Curve&>(curve));
       }
@@ -59,6 +64,7 @@ class LiveCurves {
   bool append(Curve& curve, const Report& report) const;
 
   Objective objective_;
+  std::optional<std::string> step_attr_;
   std::map<TrialId, Curve> curves_;
 };
 

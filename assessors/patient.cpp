@@ -11,6 +11,7 @@
 
 #include "assessors/live_curves.h"
 #include "assessors/registry.h"
+#include "assessors/step_attr.h"
 #include "base/saved_numbers.h"
 
 namespace attune {
@@ -20,6 +21,7 @@ namespace {
 struct Options {
   std::size_t patience;
   double min_delta;
+  std::optional<std::string> step_attr;
 };
 
 class Patient final : public Assessor {
@@ -27,7 +29,7 @@ class Patient final : public Assessor {
   Patient(const Objective& objective, const Options& options, std::unique_ptr<Assessor> wrapped)
       : maximize_(objective.maximize),
         options_(options),
-        curves_(objective),
+        curves_(objective, options.step_attr),
         wrapped_(std::move(wrapped)) {}
 
   // The wrapped assessor may decide on any of several new reports, so they come one by one.
@@ -117,21 +119,25 @@ extern const AssessorEntry patient_entry = {
                   {.name = "wrapped",
                    .type = Argument::Type::text,
                    .fallback = "",
-                   .help = "another assessor, with its defaults: stop only where it does, too"}},
+                   .help = "another assessor, with its defaults: stop only where it does, too"},
+                  step_attr_argument()},
     .maximizes = true,
     .make = [](const json& args, const Context& context,
                Rng rng) -> Result<std::unique_ptr<Assessor>> {
       const Objective& objective = context.objectives.at(0);
       const std::string name = args["wrapped"];
+      const auto step_attr = step_attr_in(args);
       std::unique_ptr<Assessor> wrapped;
       if (!name.empty()) {
-        const json direction = {{"optimize_mode", objective.maximize ? "maximize" : "minimize"}};
-        wrapped = TRY(make_assessor(builtin_assessors(), name, direction, context, rng()));
+        json own = {{"optimize_mode", objective.maximize ? "maximize" : "minimize"}};
+        if (step_attr) own["step_attr"] = *step_attr;
+        wrapped = TRY(make_assessor(builtin_assessors(), name, own, context, rng()));
       }
       return std::make_unique<patient::Patient>(
           objective,
           patient::Options{.patience = args["patience"].get<std::size_t>(),
-                           .min_delta = args["min_delta"]},
+                           .min_delta = args["min_delta"],
+                           .step_attr = step_attr},
           std::move(wrapped));
     }};
 

@@ -16,9 +16,12 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <map>
+#include <numeric>
 
 #include "assessors/live_curves.h"
 #include "assessors/registry.h"
+#include "assessors/step_attr.h"
 #include "base/saved_numbers.h"
 
 namespace attune {
@@ -27,13 +30,14 @@ namespace {
 
 struct Options {
   double percentile;
+  std::optional<std::string> step_attr;
   std::int64_t startup_trials, warmup, interval, min_trials;
 };
 
 class Percentile final : public Assessor {
  public:
   Percentile(const Objective& objective, const Options& options)
-      : maximize_(objective.maximize), options_(options), curves_(objective) {}
+      : maximize_(objective.maximize), options_(options), curves_(objective, options.step_attr) {}
 
   Decision assess(TrialId trial, std::span<const Report> reports) override {
     return curves_.update(trial, reports,
@@ -45,42 +49,54 @@ class Percentile final : public Assessor {
     if (!curve || end != End::completed) return;
     ++completed_;
     for (std::size_t i = 0; i < curve->steps.size(); ++i) {
-      const auto step = static_cast<std::size_t>(curve->steps[i]);
-      if (steps_.size() <= step) steps_.resize(step + 1);
-      ++steps_[step].reported;
-      if (!std::isnan(curve->values[i])) steps_[step].values.insert(curve->values[i]);
+      Step& step = steps_[curve->steps[i]];
+      ++step.reported;
+      if (!std::isnan(curve->values[i])) step.values.insert(curve->values[i]);
     }
   }
 
   json save() const override {
     json values = json::array();
-    std::vector<double> reported;
-    for (const Step& step : steps_) {
+    std::vector<double> numbers, reported;
+    for (const auto& [number, step] : steps_) {
+      numbers.push_back(number);
       values.push_back(save_numbers(step.values.values()));
       reported.push_back(static_cast<double>(step.reported));
     }
     return {{"live", curves_.save()},
             {"completed", completed_},
-            {"values", values},
-            {"reported", save_numbers(reported)}};
+            {"steps",
+             {{"at", save_numbers(numbers)},
+              {"values", values},
+              {"reported", save_numbers(reported)}}}};
   }
 
   Result<void> load(const json& state) override {
     auto curves = TRY(curves_.loaded(TRY(array_at(state, "live"))));
     const std::int64_t completed = TRY(integer_at(state, "completed"));
-    const json values = TRY(array_at(state, "values"));
-    const auto reported = TRY(numbers_at(state, "reported"));
-    std::vector<Step> steps(reported.size());
-    if (values.size() != steps.size() || completed < 0) return fail("Percentile: missing columns");
-    for (std::size_t i = 0; i < steps.size(); ++i) {
+    // Before step_attr the columns stood in the state itself, for steps 0, 1, 2, ...
+    const bool former = state.contains("reported");
+    const json columns = former ? state : TRY(object_at(state, "steps"));
+    const json values = TRY(array_at(columns, "values"));
+    const auto reported = TRY(numbers_at(columns, "reported"));
+    std::vector<double> at(reported.size());
+    std::iota(at.begin(), at.end(), 0);
+    if (!former) at = TRY(numbers_at(columns, "at"));
+    if (values.size() != reported.size() || at.size() != reported.size() || completed < 0) {
+      return fail("Percentile: missing columns");
+    }
+    std::map<double, Step> steps;
+    for (std::size_t i = 0; i < reported.size(); ++i) {
       const auto all = TRY(numbers(values[i]));
       if (!is_index(reported[i], static_cast<double>(completed) + 1) ||
           static_cast<double>(all.size()) > reported[i] ||
-          std::ranges::any_of(all, [](double x) { return std::isnan(x); })) {
+          std::ranges::any_of(all, [](double x) { return std::isnan(x); }) || !is_whole(at[i]) ||
+          steps.contains(at[i])) {
         return fail("Percentile: impossible results of a step");
       }
-      steps[i].reported = static_cast<std::int64_t>(reported[i]);
-      for (const double x : all) steps[i].values.insert(x);
+      Step& step = steps[at[i]];
+      step.reported = static_cast<std::int64_t>(reported[i]);
+      for (const double x : all) step.values.insert(x);
     }
     curves_ = std::move(curves);
     completed_ = completed;
@@ -96,7 +112,7 @@ class Percentile final : public Assessor {
 
   Decision judge(TrialId trial, const LiveCurves::Curve& curve) const {
     Decision go{trial, Action::keep_going, {}};
-    const auto step = static_cast<std::size_t>(curve.steps.back());
+    const double step = curve.steps.back();
     if (completed_ == 0 || completed_ < options_.startup_trials ||
         !opens_interval(curve.steps, options_.warmup, options_.interval)) {
       return go;
@@ -105,11 +121,12 @@ class Percentile final : public Assessor {
     if (std::isnan(best)) {
       return {trial, Action::stop, fmt::format("step {}: no result so far is a number", step)};
     }
-    if (step >= steps_.size() || steps_[step].values.empty() ||
-        steps_[step].reported < options_.min_trials) {
+    const auto others = steps_.find(step);
+    if (others == steps_.end() || others->second.values.empty() ||
+        others->second.reported < options_.min_trials) {
       return go;
     }
-    const SortedNumbers& values = steps_[step].values;
+    const SortedNumbers& values = others->second.values;
     const double percent = maximize_ ? 100 - options_.percentile : options_.percentile;
     const double limit = percentile(values, percent);
     if (!(maximize_ ? best < limit : best > limit)) return go;  // also if the limit is NaN
@@ -123,7 +140,7 @@ class Percentile final : public Assessor {
   Options options_;
   LiveCurves curves_;
   std::int64_t completed_ = 0;
-  std::vector<Step> steps_;
+  std::map<double, Step> steps_;
 };
 
 Argument count(std::string name, std::int64_t fallback, double low, std::string help) {
@@ -139,7 +156,8 @@ std::vector<Argument> counts() {
   return {count("n_startup_trials", 5, 0, "stop nothing until so many trials have completed"),
           count("n_warmup_steps", 0, 0, "stop no trial before this step; steps count from 0"),
           count("interval_steps", 1, 1, "steps between two judgements of a trial"),
-          count("n_min_trials", 1, 1, "judge a step only if so many completed trials have it")};
+          count("n_min_trials", 1, 1, "judge a step only if so many completed trials have it"),
+          step_attr_argument()};
 }
 
 std::vector<Argument> with_percentile() {
@@ -157,6 +175,7 @@ std::vector<Argument> with_percentile() {
 std::unique_ptr<Assessor> make(double percentile, const json& args, const Context& context) {
   return std::make_unique<Percentile>(context.objectives.at(0),
                                       Options{.percentile = percentile,
+                                              .step_attr = step_attr_in(args),
                                               .startup_trials = args["n_startup_trials"],
                                               .warmup = args["n_warmup_steps"],
                                               .interval = args["interval_steps"],

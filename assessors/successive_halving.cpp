@@ -3,11 +3,12 @@
 //
 // Li et al., "A System for Massively Parallel Hyperparameter Tuning" (MLSys 2020), algorithm 2.
 //
-// As in Optuna the resource of a report is its number, counted from 0: with the defaults a trial is
-// judged at its reports number 1, 4, 16, ..., which are the second, fifth, seventeenth. Optuna's
-// min_resource "auto" does not exist here.
+// As in Optuna the resource of a report is its step. Without step_attr that is its number, counted
+// from 0: with the defaults a trial is judged at its reports number 1, 4, 16, ..., which are the
+// second, fifth, seventeenth. Optuna's min_resource "auto" does not exist here.
 #include "assessors/registry.h"
 #include "assessors/rung_assessor.h"
+#include "assessors/step_attr.h"
 #include "rungs/stopping_optuna.h"
 
 namespace attune {
@@ -23,7 +24,7 @@ Result<std::unique_ptr<Assessor>> make(const json& args, const Context& context,
       .bootstrap_count = args.at("bootstrap_count").get<std::size_t>(),
       .maximise = objective.maximize};
   return std::make_unique<RungAssessor>(std::make_unique<OptunaHalvingRule>(std::move(options)),
-                                        std::vector{objective}, std::nullopt, rng);
+                                        std::vector{objective}, step_attr_in(args), rng);
 }
 
 }  // namespace
@@ -56,7 +57,8 @@ extern const AssessorEntry successive_halving_entry = {
                    .fallback = 0,
                    .help = "the first trials of a rung, so many, are stopped there in any case",
                    .low = 0,
-                   .high = 1e9}},
+                   .high = 1e9},
+                  step_attr_argument()},
     .maximizes = false,
     .make = successive_halving::make};
 

@@ -8,6 +8,7 @@
 
 #include "assessors/live_curves.h"
 #include "assessors/registry.h"
+#include "assessors/step_attr.h"
 #include "base/saved_numbers.h"
 
 namespace attune {
@@ -21,8 +22,8 @@ struct Options {
 
 class Threshold final : public Assessor {
  public:
-  Threshold(Objective objective, const Options& options)
-      : curves_(std::move(objective)), options_(options) {}
+  Threshold(Objective objective, std::optional<std::string> step_attr, const Options& options)
+      : curves_(std::move(objective), std::move(step_attr)), options_(options) {}
 
   Decision assess(TrialId trial, std::span<const Report> reports) override {
     return curves_.update(trial, reports,
@@ -84,7 +85,8 @@ extern const AssessorEntry threshold_entry = {
                    .fallback = 1,
                    .help = "steps between two judgements of a trial",
                    .low = 1,
-                   .high = 1e9}},
+                   .high = 1e9},
+                  step_attr_argument()},
     .maximizes = true,
     .make = [](const json& args, const Context& context, Rng) -> Result<std::unique_ptr<Assessor>> {
       constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -96,7 +98,8 @@ extern const AssessorEntry threshold_entry = {
       if (options.lower > options.upper) {
         return fail_at("Threshold.lower", "it must not be above \"upper\"");
       }
-      return std::make_unique<threshold::Threshold>(context.objectives.at(0), options);
+      return std::make_unique<threshold::Threshold>(context.objectives.at(0), step_attr_in(args),
+                                                    options);
     }};
 
 }  // namespace attune

@@ -20,6 +20,7 @@
 #include "assessors/live_curves.h"
 #include "assessors/loss.h"
 #include "assessors/registry.h"
+#include "assessors/step_attr.h"
 #include "base/saved_numbers.h"
 
 namespace attune {
@@ -41,12 +42,13 @@ bool finite(const Curve& curve) {
 struct Options {
   double p_threshold;
   std::size_t startup_steps;
+  std::optional<std::string> step_attr;
 };
 
 class Wilcoxon final : public Assessor {
  public:
   Wilcoxon(const Objective& objective, const Options& options)
-      : sign_(sign_of(objective)), options_(options), curves_(objective) {}
+      : sign_(sign_of(objective)), options_(options), curves_(objective, options.step_attr) {}
 
   Decision assess(TrialId trial, std::span<const Report> reports) override {
     return curves_.update(trial, reports, [&](const Curve& curve) { return judge(trial, curve); });
@@ -139,13 +141,15 @@ extern const AssessorEntry wilcoxon_entry = {
                    .fallback = 2,
                    .help = "stop no trial before this number of steps in common with the best",
                    .low = 0,
-                   .high = 1e9}},
+                   .high = 1e9},
+                  step_attr_argument()},
     .maximizes = true,
     .make = [](const json& args, const Context& context, Rng) -> Result<std::unique_ptr<Assessor>> {
       return std::make_unique<wilcoxon_pruner::Wilcoxon>(
           context.objectives.at(0),
           wilcoxon_pruner::Options{.p_threshold = args["p_threshold"],
-                                   .startup_steps = args["n_startup_steps"].get<std::size_t>()});
+                                   .startup_steps = args["n_startup_steps"].get<std::size_t>(),
+                                   .step_attr = step_attr_in(args)});
     }};
 
 }  // namespace attune

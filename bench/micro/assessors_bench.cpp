@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::int64_t kSteps = 100;
 
-struct Trial {
+struct LongTrial {
   void report(TrialId id, double value) {
     reports.push_back({id, std::ssize(reports), {{"default", value}}});
   }
@@ -21,7 +21,7 @@ void medianstop_trial(benchmark::State& state) {
       make_assessor(builtin_assessors(), "Medianstop", json::object(), {}, 1).value();
   TrialId id = 0;
   const auto run = [&] {
-    Trial trial;
+    LongTrial trial;
     for (std::int64_t step = 0; step < kSteps; ++step) {
       trial.report(id, static_cast<double>(id * 7919 % 1000));
       benchmark::DoNotOptimize(assessor->assess(id, trial.reports));

@@ -81,6 +81,19 @@ TEST_CASE("Patient: with a wrapped assessor both must say so") {
   CHECK_FALSE(rule.stops(3, 2.5));
 }
 
+TEST_CASE("Patient: the step may be a metric, also for the wrapped assessor") {
+  AssessorFeed rule(patient_entry, {{"optimize_mode", "minimize"},
+                                    {"patience", 0},
+                                    {"wrapped", "Threshold"},
+                                    {"step_attr", "epoch"}});
+  rule.metrics(0, {{"default", 1}, {"epoch", 5}});
+  CHECK(rule.metrics(0, {{"default", 2}}).action == Action::keep_going);
+  AssessorRegistry registry;
+  registry.add(patient_entry);
+  CHECK_FALSE(make_assessor(registry, "Patient",
+                            {{"wrapped", "Medianstop"}, {"step_attr", "epoch"}}, {}, 0));
+}
+
 TEST_CASE("Patient: several reports at once come to the wrapped assessor one by one") {
   AssessorFeed rule(patient_entry,
                     {{"optimize_mode", "minimize"}, {"patience", 0}, {"wrapped", "Medianstop"}});

@@ -17,6 +17,11 @@ TEST_CASE("Percentile: the best result against the percentile at the same step")
     CHECK_FALSE(rule.stops(trial, 10 - double(trial)));
     rule.end(trial, End::completed);
   }
+  json former = rule.assessor->save();
+  const json columns = former["steps"];
+  former.erase("steps");  // as it was before step_attr
+  for (const char* key : {"values", "reported"}) former[key] = columns[key];
+  REQUIRE(rule.assessor->load(former).has_value());
   rule.reload();
   CHECK_FALSE(rule.stops(4, 0.75));  // the first quarter of 0, 1, 2, 3 ends there
   const Decision stop = rule.value(5, 0.76);
@@ -53,6 +58,35 @@ TEST_CASE("Percentile: only completed trials count") {
   rule.run(2, {1});
   CHECK(rule.stops(1, 2) == false);  // trial 2 has no step 1
   CHECK(rule.stops(3, 2));
+}
+
+TEST_CASE("Percentile: the step may be a metric") {
+  AssessorFeed rule(median_pruner_entry, {{"optimize_mode", "minimize"},
+                                          {"n_startup_trials", 1},
+                                          {"n_warmup_steps", 20},
+                                          {"step_attr", "epoch"}});
+  const auto stops = [&](TrialId trial, double epoch, double x) {
+    return rule.metrics(trial, {{"default", x}, {"epoch", epoch}}).action == Action::stop;
+  };
+  for (const double epoch : {10.0, 20.0, 1e9}) CHECK_FALSE(stops(0, epoch, 1));
+  rule.reload();
+  rule.end(0, End::completed);
+  rule.reload();
+  CHECK_FALSE(stops(1, 10, 2));  // before the warm-up ends
+  CHECK_FALSE(stops(1, 25, 2));  // no completed trial has this step
+  CHECK(stops(2, 20, 2));
+  CHECK(rule.metrics(3, {{"default", 2}, {"epoch", 1e9}}).reason ==
+        "step 1000000000: best 2 is above 1, the percentile 50 of 1 completed trials");
+  for (const double no_step : {19.5, -1.0, double(NAN), double(INFINITY)}) {
+    CHECK_FALSE(stops(4, no_step, 2));
+  }
+  CHECK_FALSE(rule.stops(4, 2));
+  CHECK_FALSE(stops(4, 21, 2));
+  CHECK_FALSE(stops(4, 20, 2));  // the trial is at step 21
+  CHECK(stops(4, 1e9, 2));
+  CHECK_FALSE(stops(5, 20, 0.5));
+  CHECK_FALSE(stops(5, 20, 9));   // a step counts once
+  CHECK_FALSE(stops(5, 1e9, 9));  // the best is 0.5
 }
 
 double numpy_percentile(std::vector<double> values, double percent) {
@@ -126,10 +160,13 @@ TEST_CASE("Percentile: damaged states are errors") {
   const auto packed = [](std::vector<double> values) { return save_numbers(values); };
   CHECK(refused([&](json& state) { state["completed"] = 2; }));
   CHECK(refused([&](json& state) { state["completed"] = -1; }));
-  CHECK(refused([&](json& state) { state["reported"] = packed({3}); }));
-  CHECK(refused([&](json& state) { state["reported"] = packed({3, 2}); }));
-  CHECK(refused([&](json& state) { state["values"][0] = packed({1, NAN}); }));
-  CHECK(refused([&](json& state) { state["values"][0] = 1; }));
+  CHECK(refused([&](json& state) { state["steps"]["reported"] = packed({3}); }));
+  CHECK(refused([&](json& state) { state["steps"]["reported"] = packed({3, 2}); }));
+  CHECK(refused([&](json& state) { state["steps"]["values"][0] = packed({1, NAN}); }));
+  CHECK(refused([&](json& state) { state["steps"]["values"][0] = 1; }));
+  CHECK(refused([&](json& state) { state["steps"]["at"] = packed({0, 0}); }));
+  CHECK(refused([&](json& state) { state["steps"]["at"] = packed({0, 0.5}); }));
+  CHECK(refused([&](json& state) { state["steps"].erase("at"); }));
   CHECK(refused([&](json& state) { state["live"][0]["seen"] = 2; }));
   CHECK(refused([&](json& state) { state["live"][0]["seen"] = -2; }));
   CHECK(refused([&](json& state) { state["live"][0]["steps"] = packed({0, 2, 1}); }));

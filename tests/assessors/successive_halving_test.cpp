@@ -34,6 +34,14 @@ TEST_CASE("SuccessiveHalving: the arguments of Optuna's pruner") {
   CHECK_FALSE(bootstrap.stops(2, 1));
 }
 
+TEST_CASE("SuccessiveHalving: the step may be a metric") {
+  RungFeed feed(successive_halving_entry, {{"reduction_factor", 2}, {"step_attr", "epoch"}});
+  CHECK(feed.report(0, {{"default", 1}, {"epoch", 1}}).action == Action::keep_going);
+  CHECK(feed.report(1, {{"default", 5}, {"epoch", 0}}).action == Action::keep_going);
+  CHECK(feed.report(1, {{"default", 5}}).action == Action::keep_going);
+  CHECK(feed.report(1, {{"default", 5}, {"epoch", 1}}).action == Action::stop);
+}
+
 TEST_CASE("SuccessiveHalving: no number, a runaway number, and no metric") {
   RungFeed feed(successive_halving_entry, {});
   CHECK_FALSE(feed.stops(0, NAN));

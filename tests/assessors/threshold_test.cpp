@@ -38,6 +38,13 @@ TEST_CASE("Threshold: bounds that exclude everything are an error") {
   CHECK(made.error().message == "Threshold.lower: it must not be above \"upper\"");
 }
 
+TEST_CASE("Threshold: the step may be a metric") {
+  AssessorFeed rule(threshold_entry,
+                    {{"upper", 2}, {"n_warmup_steps", 10}, {"step_attr", "epoch"}});
+  CHECK_FALSE(rule.metrics(0, {{"default", 3}, {"epoch", 9}}).action == Action::stop);
+  CHECK(rule.metrics(0, {{"default", 3}, {"epoch", 10}}).action == Action::stop);
+}
+
 TEST_CASE("Threshold: it is Optuna's rule computed from scratch") {
   const int warmup = GENERATE(0, 3), interval = GENERATE(1, 3);
   AssessorFeed rule(

@@ -89,6 +89,18 @@ TEST_CASE("Wilcoxon: it is Optuna's rule computed from scratch") {
   CHECK(stops > 30);
 }
 
+TEST_CASE("Wilcoxon: the step may be a metric") {
+  AssessorFeed rule(wilcoxon_entry, {{"optimize_mode", "minimize"}, {"step_attr", "fold"}});
+  const auto report = [&](TrialId trial, double fold, double x) {
+    return rule.metrics(trial, {{"default", x}, {"fold", fold}}).action;
+  };
+  for (const double fold : {3.0, 1.0, 9.0, 5.0, 7.0}) report(0, fold, 1);
+  rule.end(0, End::completed);
+  for (const double fold : {2.0, 4.0, 6.0, 8.0}) CHECK(report(1, fold, 2) == Action::keep_going);
+  for (const double fold : {9.0, 3.0, 5.0}) CHECK(report(2, fold, 2) == Action::keep_going);
+  CHECK(report(2, 7, 2) == Action::stop);
+}
+
 TEST_CASE("Wilcoxon: several reports at once are judged in order") {
   AssessorFeed rule(wilcoxon_entry, {{"optimize_mode", "minimize"}});
   rule.run(0, {1, 1, 1, 1, 1});
