@@ -12,6 +12,15 @@
 namespace attune::conformance {
 namespace {
 
+// The metrics of the objectives behind the first. Some are missing, or no numbers.
+void add_others(const TunerSubject& subject, Metrics& metrics, Rng& rng) {
+  for (std::size_t k = 1; k < subject.objectives.size(); ++k) {
+    if (rng.index(20) == 0) continue;
+    const double value = rng.index(20) == 0 ? NAN : rng.normal();
+    metrics.emplace_back(subject.objectives[k].metric, value);
+  }
+}
+
 Outcome ended(TrialId id, const Point& point, Rng& rng) {
   Outcome outcome = {id, point, rng.normal(), {{"default", 1}}, End::completed, {}};
   switch (rng.index(12)) {
@@ -104,6 +113,7 @@ std::vector<std::string> Experiment::turn() {
     auto chosen = running_.begin();
     std::advance(chosen, static_cast<std::ptrdiff_t>(rng.index(running_.size())));
     outcomes.push_back(ended(chosen->first, chosen->second, rng));
+    add_others(*subject_, outcomes.back().metrics, rng);
     forget(chosen->first);
   }
   tuner_->tell(outcomes);
@@ -119,6 +129,7 @@ void Experiment::report(Rng& rng) {
     Report report{id, steps_[id]++, {{"default", rng.normal()}}};
     if (rng.index(12) == 0) report.metrics[0].second = rng.index(2) ? NAN : INFINITY;
     if (rng.index(20) == 0) report.metrics.clear();
+    add_others(*subject_, report.metrics, rng);
     for (const Decision& decision : tuner_->on_report(report)) obey(decision, rng);
   }
 }
@@ -134,6 +145,7 @@ void Experiment::obey(const Decision& decision, Rng& rng) {
   if (decision.complete) {
     outcome.end = End::completed;
     outcome.loss = rng.normal();
+    add_others(*subject_, outcome.metrics, rng);
   }
   forget(decision.trial);
   tuner_->tell(std::span(&outcome, 1));
@@ -161,7 +173,8 @@ void Experiment::end_all_but(std::size_t count) {
   Rng rng(79);
   while (running_.size() > count) {
     const auto chosen = running_.size() % 2 == 0 ? running_.begin() : std::prev(running_.end());
-    const Outcome outcome = ended(chosen->first, chosen->second, rng);
+    Outcome outcome = ended(chosen->first, chosen->second, rng);
+    add_others(*subject_, outcome.metrics, rng);
     tuner_->tell(std::span(&outcome, 1));
     forget(chosen->first);
   }
@@ -205,6 +218,7 @@ std::string Experiment::checked(TrialId id, const Proposal& proposal) {
 Outcome Experiment::imported(Rng& rng) const {
   Outcome outcome = {kImportedTrial, sample(*space_, rng), rng.normal(), {}, End::imported, {}};
   if (rng.index(4) == 0) outcome.loss.reset();
+  add_others(*subject_, outcome.metrics, rng);
   return outcome;
 }
 

@@ -19,7 +19,9 @@ TunerRegistry with_builtin_tuners(const TunerEntry& entry) {
 
 std::unique_ptr<Tuner> TunerSubject::make(Findings& findings, std::uint64_t seed) const {
   const TunerRegistry registry = with_builtin_tuners(entry);
-  auto made = make_tuner(registry, entry.name, arguments, {}, seed);
+  Context context;
+  context.objectives = objectives;
+  auto made = make_tuner(registry, entry.name, arguments, context, seed);
   findings.require(made.has_value(), "that it can be made with these arguments",
                    [&] { return made.error().message; });
   return std::move(made->tuner);

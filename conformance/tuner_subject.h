@@ -11,7 +11,9 @@ namespace attune::conformance {
 
 struct TunerSubject {
   TunerEntry entry;
-  json arguments = {};   // classArgs that it is checked with
+  json arguments = {};  // classArgs that it is checked with
+  // Of the experiment, none: the metric "default" alone. Their metrics are drawn at random.
+  std::vector<Objective> objectives = {};
   bool quick = false;    // few turns, for an algorithm whose turns cost milliseconds
   std::size_t step = 1;  // checks run over each so many-th space only, if it accepts one of these
   // prepare() finds out. `checked`: those of the accepted ones that checks run over.

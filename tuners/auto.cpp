@@ -11,13 +11,14 @@
 // * With several objectives or limits, which the local search does not know, GP takes its turns.
 // * In spaces where a fit of a process would take seconds, the estimator proposes alone.
 //
-// If the experiment has one objective and no limit, FreezeThaw takes the place of all of them where
-// trials can be paused:
+// FreezeThaw takes the place of all of them where trials can be paused:
 // * from the start if the experiment says how far a full training goes (its key `fidelity`, or the
 //   argument max_t);
-// * else once a trial that reports its iteration has saved a checkpoint. FreezeThaw then learns how
-//   far a full training goes from the trials that end by themselves. An experiment of few trials
-//   (kEnough) does not begin this: they are used better if each one is trained in full.
+// * else once a trial that reports its iteration, and all objectives, has saved a checkpoint.
+//   FreezeThaw then learns how far a full training goes from the trials that end by themselves. An
+//   experiment of few trials (kEnough) does not begin this: they are used better if each one is
+//   trained in full.
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <set>
@@ -57,13 +58,14 @@ class Auto final : public Tuner {
  public:
   static Result<std::unique_ptr<Tuner>> make(const json& args, const TunerContext& context,
                                              Rng rng) {
-    const bool may_pause = context.objectives.size() == 1 && args["pause"].get<bool>();
+    const bool may_pause = args["pause"].get<bool>();
     if (!args["max_t"].is_null() && may_pause) {
       const json its = {{"max_t", args["max_t"]}, {"resource_attr", args["resource_attr"]}};
       return freeze_thaw_entry.make(
           TRY(resolve_arguments("auto", freeze_thaw_entry.arguments, its)), context, rng);
     }
     auto tuner = std::make_unique<Auto>();
+    tuner->several_ = context.objectives.size() > 1;
     TRY(tuner->members_.add(gp_entry, context, rng));
     TRY(tuner->members_.add(tpe_entry, context, rng));
     if (context.objectives.size() == 1) {
@@ -72,11 +74,12 @@ class Auto final : public Tuner {
     if (may_pause && context.pauses && !context.assessed &&
         context.max_trials.value_or(kEnough) >= kEnough) {
       tuner->attribute_ = args["resource_attr"];
+      tuner->others_ = {context.objectives.begin() + 1, context.objectives.end()};
+      std::erase_if(tuner->others_, [](const Objective& each) { return each.limit.has_value(); });
       tuner->stage_ = Stage::watching;
-      tuner->curves_.emplace(
-          CurveLedger({.attribute = tuner->attribute_, .objective = context.objectives[0]},
-                      CurveLevels(kFactor), {}, CurveLedger::Begin::watching),
-          context.max_trials, rng.fork(freeze_thaw_entry.name));
+      tuner->curves_.emplace(CurveLedger(CurveMetrics(tuner->attribute_, context.objectives),
+                                         CurveLevels(kFactor), {}, CurveLedger::Begin::watching),
+                             context.max_trials, rng.fork(freeze_thaw_entry.name));
     }
     tuner->wants_reports_ = tuner->curves_.has_value();
     return tuner;
@@ -156,13 +159,15 @@ class Auto final : public Tuner {
   }
 
   Portfolio members_;
+  bool several_ = false;  // objectives, or limits
   bool large_ = false;
   std::int64_t proposed_ = 0;
   std::set<TrialId> running_;
 
   bool wants_reports_ = false;
   Stage stage_ = Stage::plain;
-  std::string attribute_;  // the metric that counts how far a trial is
+  std::string attribute_;          // the metric that counts how far a trial is
+  std::vector<Objective> others_;  // those behind the first, without limits
   // Looks on while stage_ is watching. It proposes in place of the members while it is pausing, and
   // is not there while it is plain.
   std::optional<FreezeThaw> curves_;
@@ -174,8 +179,11 @@ std::vector<Decision> Auto::on_report(const Report& report) {
   if (!curves_) return {};
   std::vector<Decision> decisions = curves_->on_report(report);
   const auto iteration = metric_in(report.metrics, attribute_);
-  if (stage_ == Stage::watching && !probed_ && iteration && *iteration >= next_probe_ &&
-      *iteration <= CurveLevels::kMost) {
+  const bool has_others = std::ranges::all_of(others_, [&](const Objective& each) {
+    return metric_in(report.metrics, each.metric).has_value();
+  });
+  if (stage_ == Stage::watching && !probed_ && iteration && has_others &&
+      *iteration >= next_probe_ && *iteration <= CurveLevels::kMost) {
     probed_ = report.trial;
     next_probe_ = kFactor * *iteration;
     decisions.push_back({report.trial, Action::checkpoint,
@@ -212,7 +220,10 @@ Result<void> Auto::load(const json& state) {
   std::optional<FreezeThaw> curves = curves_;
   std::optional<TrialId> probed;
   double next_probe = 1;
-  if (wants_reports_) {
+  // With several objectives or limits, a former version paused no trials and saved no stage.
+  if (wants_reports_ && !state.contains("stage") && several_) {
+    curves.reset();
+  } else if (wants_reports_) {
     const auto number = TRY(integer_at(state, "stage"));
     if (number < 0 || number > static_cast<int>(Stage::pausing)) {
       return fail("saved state: impossible stage");

@@ -10,14 +10,20 @@
 // expected to fall once the result there is known. A level that says nothing about the end is worth
 // nothing, so trials pass it at once.
 //
+// Of several objectives each decision draws the weights by which they become one number
+// (tuners/parts/curve_tradeoff.h), so that all trade-offs have their turns. A trial that breaks a
+// limit which others keep at its level does not go on.
+//
 // Once the experiment has begun all its trials (maxTrialNumber), the others go on until the one
-// that is expected to end best has been trained in full.
+// that is expected to end best has been trained in full; of several objectives, until those have
+// been that no other is expected to dominate.
 //
 // What measurements decided (docs/early-stopping.md): the power of the cost, the share of turns of
 // the best trial, the size of the initial design.
 #include "tuners/parts/freeze_thaw.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -41,16 +47,22 @@ constexpr double kDesignCost = 0.6;
 constexpr std::size_t kLargestDesign = 4, kUnknownDesign = 2;
 // Trials whose ends are predicted for a decision, and those whose gain is computed.
 constexpr std::size_t kMostPredicted = 300, kMostOptions = 40;
+// With each kPatience configurations, drawn ones not counted, that are newer than the one that is
+// expected to end best, the deviations of the model count once more, up to kMostDoubt times: where
+// it was surest, there was nothing better.
+constexpr double kPatience = 10, kMostDoubt = 3;
 // The best trials, around which a new configuration is looked for.
 constexpr std::size_t kMostNear = 10;
 // Levels at which a new trial may pause for the first time.
 constexpr std::size_t kFirstLevels = 2;
 constexpr double kLeastCost = 0.1;  // of the first level
 
-// " ranks 2 of 9"
-std::string rank_of(std::size_t number, const CurveEnds& ends) {
+// " ranks 2 of 9", or of several objectives " ranks 2 of 9 with the weights (0.25, 0.75)"
+std::string rank_of(std::size_t number, const CurveEnds& ends, std::span<const double> weights) {
   const auto found = std::ranges::find(ends, number, &CurveEnds::value_type::second);
-  return fmt::format(" ranks {} of {}", found - ends.begin() + 1, ends.size());
+  std::string text = fmt::format(" ranks {} of {}", found - ends.begin() + 1, ends.size());
+  if (!weights.empty()) text += fmt::format(" with the weights ({:.2f})", fmt::join(weights, ", "));
+  return text;
 }
 
 }  // namespace
@@ -64,6 +76,7 @@ std::size_t FreezeThaw::design_size() const {
 
 // Another trial that starts from a checkpoint is one more for the manager.
 bool FreezeThaw::can_go_on(std::size_t number) const {
+  if (model().is_hopeless(number)) return false;
   const Curve::State state = trials()[number].state;
   return state == Curve::State::paused || (state == Curve::State::ended && !all_begun());
 }
@@ -110,13 +123,18 @@ CurveEnds FreezeThaw::expected_ends() const {
   return expected_ends_of(model(), std::move(ends));
 }
 
-// Whether the best has been trained in full. Those that have failed, or were stopped, do not count.
-bool FreezeThaw::is_settled(const CurveEnds& ends) const {
-  for (const auto& [end, number] : ends) {
-    if (std::isfinite(model().loss(number, ledger_.levels().last()))) return true;
-    if (trials()[number].state == Curve::State::running || can_go_on(number)) return false;
+// Of several objectives, drawn evenly from all that sum to 1. Else none.
+std::vector<double> FreezeThaw::draw_weights() {
+  std::vector<double> weights;
+  const std::size_t count = model().results().shape().objectives;
+  if (count == 1) return weights;
+  double sum = 0;
+  for (std::size_t k = 0; k < count; ++k) {
+    weights.push_back(-std::log1p(-rng_.uniform()));
+    sum += weights.back();
   }
-  return true;
+  for (double& weight : weights) weight = sum > 0 ? weight / sum : 1 / static_cast<double>(count);
+  return weights;
 }
 
 // Nothing if all that the search finds were tried.
@@ -125,8 +143,11 @@ std::optional<Point> FreezeThaw::new_point(const CurveEnds& ends) {
   for (const auto& [end, number] : std::span(ends).first(std::min(ends.size(), kMostNear))) {
     good.push_back(trials()[number].point);
   }
-  const double best = ends.front().first;
-  for (Found& found : new_curves(model(), space_, ledger_.features(), good, best, rng_)) {
+  const auto [best, its_number] = ends.front();
+  const std::size_t last = model().size() - 1, from = std::max(its_number, design_size());
+  const auto since = static_cast<double>(last - std::min(from, last));
+  const CurveSearch sought{good, best, std::min(1 + since / kPatience, kMostDoubt)};
+  for (Found& found : new_curves(model(), space_, ledger_.features(), sought, rng_)) {
     if (!dedup_.repeats(found.point)) return std::move(found.point);
   }
   return std::nullopt;
@@ -158,13 +179,14 @@ Answer FreezeThaw::answer(TrialId id) {
     if (first) return *first;
   }
   if (model().usable() == 0 || (!may_begin() && trials().waiting().empty())) return wait();
-  ledger_.model().update();
+  const std::vector<double> weights = draw_weights();
+  ledger_.model().update(weights);
   await_running();
   const CurveEnds ends = expected_ends();
   if (all_begun() && is_settled(ends)) return wait();
   const std::size_t best = ends.front().second;
   if (rng_.uniform() < kTurnsOfBest && can_go_on(best)) {
-    return ledger_.go_on(id, best, "its expected end" + rank_of(best, ends));
+    return ledger_.go_on(id, best, "its expected end" + rank_of(best, ends, weights));
   }
 
   std::vector<CurveOption> options = options_of(ends);
@@ -188,7 +210,7 @@ Answer FreezeThaw::answer(TrialId id) {
         id, *chosen.number,
         fmt::format("its expected end{}, and of {} choices it teaches most about the best end for "
                     "its cost, {:.6g}",
-                    rank_of(*chosen.number, ends), worth.size(), chosen.cost));
+                    rank_of(*chosen.number, ends, weights), worth.size(), chosen.cost));
   }
   if (may_begin()) {
     if (const auto first = start(id, sample(space_, rng_), 0)) return *first;
@@ -220,11 +242,11 @@ namespace freeze_thaw_tuner {
 namespace {
 
 Result<std::unique_ptr<Tuner>> make(const json& args, const Context& context, Rng rng) {
-  CurveLedger::Rule rule{.attribute = args["resource_attr"], .objective = context.objectives.at(0)};
+  CurveMetrics metrics(args["resource_attr"], context.objectives);
   const CurveLevels levels(args["max_t"].get<std::int64_t>(),
                            args["reduction_factor"].get<double>());
-  return std::make_unique<FreezeThaw>(CurveLedger(std::move(rule), levels, {}), context.max_trials,
-                                      rng);
+  return std::make_unique<FreezeThaw>(CurveLedger(std::move(metrics), levels, {}),
+                                      context.max_trials, rng);
 }
 
 }  // namespace

@@ -120,7 +120,7 @@ class GeneratedCurves final : public CurveSource {
   explicit GeneratedCurves(GeneratedCurvesOptions options)
       : options_(std::move(options)), rng_(options_.seed) {}
 
-  Result<LearningCurve> curve(const json& parameters, std::int64_t) const override {
+  Result<SimulatedCurve> curve(const json& parameters, std::int64_t) const override {
     Landscape landscape(rng_);
     landscape.visit(options_.search_space, parameters, "");
     Rng own = rng_.fork("curve" + landscape.key());
@@ -129,7 +129,7 @@ class GeneratedCurves final : public CurveSource {
     const double tau = own.uniform(0.5, 1 + options_.epochs / 20.0);
     const double seconds =
         options_.epoch_seconds * std::pow(options_.seconds_ratio, landscape.mean_place() - 0.5);
-    LearningCurve curve;
+    SimulatedCurve curve;
     curve.values.reserve(static_cast<std::size_t>(options_.epochs));
     for (int epoch = 1; epoch <= options_.epochs; ++epoch) {
       double loss = end + (1 - end) * std::pow(1 + epoch / tau, -alpha);

@@ -13,7 +13,7 @@ namespace attune {
 namespace {
 
 struct Row {
-  LearningCurve curve;
+  SimulatedCurve curve;
   json parameters;  // an object, or null when the file has none
 };
 
@@ -119,7 +119,7 @@ class RecordedCurves final : public CurveSource {
     if (!rows_.front().parameters.is_null()) dimensions_ = dimensions_of(rows_);
   }
 
-  Result<LearningCurve> curve(const json& parameters, std::int64_t sequence) const override {
+  Result<SimulatedCurve> curve(const json& parameters, std::int64_t sequence) const override {
     if (dimensions_) return nearest(parameters).curve;
     if (sequence < 0 || sequence >= std::ssize(rows_)) {
       return fail(

@@ -15,7 +15,7 @@ namespace {
 using Kind = SimulatedEvent::Kind;
 
 // The last epoch of an attempt, from 1.
-int last_epoch(const json& parameters, const LearningCurve& curve) {
+int last_epoch(const json& parameters, const SimulatedCurve& curve) {
   const auto budget = parameters.find("TRIAL_BUDGET");
   if (budget == parameters.end() || !budget->is_number()) return curve.epochs();
   // Compared as doubles, because the number may be too large for an int, or NaN, which sets no
@@ -37,7 +37,7 @@ struct SimulatedBackend::Trial {
   bool over = true;
   std::optional<Ending> told;  // whether, and how, it was told to end
   std::string checkpoint;      // to start from
-  LearningCurve curve;
+  SimulatedCurve curve;
   int first = 0, last = 0;          // finished epochs before the attempt, and at its end
   int dies_at = 0;                  // the epoch in which it fails or is lost; 0: never
   Ending fate = Ending::succeeded;  // how it ends if it is not told to
@@ -84,7 +84,7 @@ Result<void> SimulatedBackend::start(const TrialStart& start) {
     return fail(fmt::format("the parameters of trial {} are {}, not an object", start.job_id,
                             json_type_name(trial_job.parameters)));
   }
-  LearningCurve curve = TRY(curves_->curve(trial_job.parameters, start.sequence));
+  SimulatedCurve curve = TRY(curves_->curve(trial_job.parameters, start.sequence));
   ATTUNE_CHECK(curve.epochs() > 0 && curve.seconds.size() == curve.values.size());
 
   Trial& trial = busy_trial(start);

@@ -1,12 +1,14 @@
 // Runs a tuner on recorded learning curves, in virtual time and without a daemon, and prints the
-// regret of its incumbent after so many full trainings: 0 is the best of the recorded ones, 1 the
-// best of 20 random ones. The incumbent is the best trial at the highest epoch that any trial has
-// reached; what counts is its value at the last epoch.
+// regret of what it has found after so many full trainings: 0 is the best of the recorded ones, 1
+// the best of 20 random ones. The best trial is chosen among those at the highest epoch that any
+// trial has reached; what counts is its value at the last epoch. Of trade-offs it is the area that
+// the last values of all of those do not dominate.
 //
 // FOLDER has normalisation.json and problems/NAME.curves.json, problems/NAME.exp.json.
 //
 //   bench_multifidelity FOLDER '{"name": "ASHA", "classArgs": {"max_t": "$EPOCHS"}}'
 //                       [workers] [first seed] [last seed] [full trainings] [problem]
+//                       [goal: loss, tradeoffs or limit (bench/multifidelity/goal.h)]
 #include <fmt/format.h>
 
 #include <array>
@@ -19,6 +21,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "bench/multifidelity/goal.h"
 #include "bench/multifidelity/table.h"
 #include "space/parse.h"
 #include "tuners/registry.h"
@@ -28,34 +31,38 @@ namespace {
 
 constexpr std::array kMarks = {1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100};
 
-// The best value and the incumbents so far, at marks of epochs spent.
+// What was found so far, at marks of epochs spent.
 class Progress {
  public:
-  explicit Progress(const Table& table) : table_(table) {}
+  Progress(const Table& table, const Judge& judge) : table_(table), judge_(judge) {}
 
-  void add(std::size_t row, std::size_t epoch, double value) {
+  void add(std::size_t row, std::size_t epoch, double loss) {
     snapshot();
     ++spent_;
-    if (epoch > highest_ || (epoch == highest_ && value < best_)) {
-      highest_ = epoch;
-      best_ = value;
-      incumbent_ = row;
-    }
+    if (epoch < highest_ || !judge_.keeps_limit(row)) return;
+    if (epoch > highest_) seen_.clear();
+    highest_ = epoch;
+    seen_.push_back({row, loss});
+  }
+  void waste() {
+    snapshot();
+    ++spent_;
   }
   void snapshot() {
     while (regrets.size() < kMarks.size() &&
            spent_ >= static_cast<std::size_t>(kMarks[regrets.size()]) * table_.epochs()) {
-      regrets.push_back(table_.last(incumbent_));
+      regrets.push_back(judge_.regret(seen_));
     }
   }
   std::size_t spent() const { return spent_; }
 
-  std::vector<double> regrets;  // values of the last epoch, not yet normalised
+  std::vector<double> regrets;
 
  private:
   const Table& table_;
-  std::size_t spent_ = 0, highest_ = 0, incumbent_ = 0;
-  double best_ = HUGE_VAL;
+  const Judge& judge_;
+  std::size_t spent_ = 0, highest_ = 0;
+  std::vector<Judge::Seen> seen_;  // at the highest epoch
 };
 
 struct Trial {
@@ -82,20 +89,21 @@ double seconds_of(auto&& work) {
 }
 
 struct Figures {
-  std::vector<double> regrets;
-  std::vector<double> asks;  // seconds of each
-  double reports = 0;        // seconds of all
+  std::vector<double> regrets;  // at each mark
+  std::vector<double> asks;     // seconds of each
+  double reports = 0;           // seconds of all
   std::size_t report_count = 0, configurations = 0, full = 0;
 };
 
 class Simulation {
  public:
-  Simulation(Table& table, const Space& space, Tuner& tuner, bool wants_reports)
+  Simulation(Table& table, const Judge& judge, const Space& space, Tuner& tuner, bool wants_reports)
       : table_(table),
+        judge_(judge),
         space_(space),
         tuner_(tuner),
         wants_reports_(wants_reports),
-        progress_(table) {}
+        progress_(table, judge) {}
 
   Figures run(std::size_t workers, double trainings) {
     const auto most = static_cast<std::size_t>(trainings * static_cast<double>(table_.epochs()));
@@ -107,8 +115,7 @@ class Simulation {
       epoch(event);
       fill(event.time);
     }
-    while (progress_.spent() < most)
-      progress_.add(0, 0, HUGE_VAL);  // the search space is exhausted
+    while (progress_.spent() < most) progress_.waste();  // the search space is exhausted
     progress_.snapshot();
     figures_.regrets = progress_.regrets;
     figures_.configurations = trials_.size();
@@ -155,10 +162,9 @@ class Simulation {
     progress_.add(trial.row, trial.epochs, trial.loss);
     std::vector<Decision> decisions;
     if (wants_reports_) {
-      const Report report{
-          event.trial,
-          static_cast<std::int64_t>(trial.epochs) - 1,
-          {{"default", trial.loss}, {"training_iteration", static_cast<double>(trial.epochs)}}};
+      Report report{event.trial, static_cast<std::int64_t>(trial.epochs) - 1,
+                    judge_.metrics(trial.row, trial.loss)};
+      report.metrics.emplace_back("training_iteration", static_cast<double>(trial.epochs));
       figures_.reports += seconds_of([&] { decisions = tuner_.on_report(report); });
       ++figures_.report_count;
     }
@@ -167,6 +173,7 @@ class Simulation {
       const auto found = trials_.find(decision.trial);
       if (found == trials_.end() || found->second.over) continue;
       const bool here = decision.trial == event.trial;
+      if (decision.action == Action::checkpoint) tuner_.on_checkpoint(decision.trial, true);
       if (decision.action == Action::pause && here) {
         trial.paused = true;
         runs = false;
@@ -193,13 +200,14 @@ class Simulation {
     Outcome outcome{.trial = id, .point = trial.point, .end = how};
     if (how == End::completed) {
       outcome.loss = trial.loss;
-      outcome.metrics = {{"default", trial.loss}};
+      outcome.metrics = judge_.metrics(trial.row, trial.loss);
     }
     if (trial.budget < HUGE_VAL) outcome.budget = trial.budget;
     tuner_.tell(std::span(&outcome, 1));
   }
 
   Table& table_;
+  const Judge& judge_;
   const Space& space_;
   Tuner& tuner_;
   bool wants_reports_;
@@ -232,6 +240,7 @@ struct Options {
   std::uint64_t first = 0, last = 2;  // seeds
   double trainings = 20;
   std::string only = {};  // part of a problem's name
+  Goal goal = Goal::loss;
 };
 
 Options read_options(int argc, char** argv) {
@@ -244,10 +253,15 @@ Options read_options(int argc, char** argv) {
   options.last = static_cast<std::uint64_t>(number(5, 2));
   options.trainings = number(6, 20);
   if (argc > 7) options.only = argv[7];
+  const std::string goal = argc > 8 ? argv[8] : "loss";
+  const std::map<std::string, Goal> goals = {
+      {"loss", Goal::loss}, {"tradeoffs", Goal::tradeoffs}, {"limit", Goal::limit}};
+  options.goal = goals.at(goal);
   return options;
 }
 
-MadeTuner tuner_for(const Options& options, const Table& table, std::uint64_t seed) {
+MadeTuner tuner_for(const Options& options, const Table& table, const Judge& judge,
+                    std::uint64_t seed) {
   json arguments = options.tuner.value("classArgs", json::object());
   for (auto& [key, value] : arguments.items()) {
     if (value == "$EPOCHS") value = table.epochs();
@@ -255,7 +269,8 @@ MadeTuner tuner_for(const Options& options, const Table& table, std::uint64_t se
   arguments["optimize_mode"] = "minimize";
   Context context;
   context.concurrency = static_cast<int>(options.workers);
-  context.objectives = {{"default", false}};
+  context.objectives = judge.objectives();
+  context.pauses = true;
   auto made = make_tuner(builtin_tuners(), options.tuner.at("name").get<std::string>(), arguments,
                          context, seed);
   if (!made) throw std::runtime_error(made.error().message);
@@ -267,19 +282,19 @@ std::vector<double> run_problem(const Options& options, const std::string& name,
   Table table(read(options.folder / "problems" / (name + ".curves.json")));
   const json experiment = read(options.folder / "problems" / (name + ".exp.json"));
   const Space space = parse_space(experiment["searchSpace"]).value();
-  const double best = norm["best"], random = norm["random20"];
+  const Judge judge(table, options.goal, norm);
   const double seeds = static_cast<double>(options.last - options.first + 1);
   std::vector<double> mean(kMarks.size());
   Figures all;
   for (std::uint64_t seed = options.first; seed <= options.last; ++seed) {
-    MadeTuner made = tuner_for(options, table, seed);
+    MadeTuner made = tuner_for(options, table, judge, seed);
     if (auto set = made.tuner->set_space(space); !set)
       throw std::runtime_error(set.error().message);
-    Simulation simulation(table, space, *made.tuner, made.wants_reports);
+    Simulation simulation(table, judge, space, *made.tuner, made.wants_reports);
     const Figures figures = simulation.run(options.workers, options.trainings);
     mean.resize(figures.regrets.size());
     for (std::size_t i = 0; i < mean.size(); ++i) {
-      mean[i] += (figures.regrets[i] - best) / (random - best) / seeds;
+      mean[i] += figures.regrets[i] / seeds;
     }
     all.asks.insert(all.asks.end(), figures.asks.begin(), figures.asks.end());
     all.reports += figures.reports;
@@ -302,7 +317,7 @@ int run(int argc, char** argv) {
   if (argc < 3) {
     fmt::print(stderr,
                "usage: bench_multifidelity FOLDER TUNER [workers] [first seed] [last seed] "
-               "[full trainings] [problem]\n");
+               "[full trainings] [problem] [goal]\n");
     return 2;
   }
   const Options options = read_options(argc, argv);

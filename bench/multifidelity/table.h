@@ -17,6 +17,7 @@ class Table {
   // The row nearest to a configuration, by the rule of docs/simulate.md.
   std::size_t row_of(const json& parameters);
 
+  std::size_t size() const { return values_.size(); }  // rows
   std::size_t epochs() const { return values_.front().size(); }
   double value(std::size_t row, std::size_t epoch) const { return values_[row][epoch - 1]; }
   double last(std::size_t row) const { return values_[row].back(); }

@@ -108,12 +108,50 @@ TEST_CASE("auto: looks for reports only where it may pause trials") {
   CHECK_FALSE(World(json(), assessed).wants_reports);
   Context two = pausing();
   two.objectives = {{"default"}, {"megabytes"}};
-  CHECK_FALSE(World(json(), two).wants_reports);
+  CHECK(World(json(), two).wants_reports);
   // The rule above them pauses trials, or none does.
   CHECK_FALSE(World(json(), pausing(), kInterval, "ensemble").wants_reports);
   // What the user says goes before what could be learnt.
   CHECK(World(json{{"max_t", 9}}).wants_reports);
   CHECK_FALSE(World(json{{"max_t", 9}, {"pause", false}}).wants_reports);
+}
+
+TEST_CASE("auto: of several objectives trials must report all before they are paused") {
+  Context two = pausing();
+  two.objectives = {{"default"}, {"megabytes"}, {"seconds", false, 5.0}};
+  World w(json(), two);
+  CHECK(w.asked() == "new");
+  CHECK(w.reported(0, 1, 0.5).empty());
+  const auto reported = [&](double iteration, double megabytes) {
+    return w.tuner->on_report(
+        {0, 0, {{"default", 0.5}, {"training_iteration", iteration}, {"megabytes", megabytes}}});
+  };
+  const auto asked = reported(2, 7);
+  REQUIRE(asked.size() == 1);
+  CHECK(asked[0].action == Action::checkpoint);
+  w.restart();
+  w.tuner->on_checkpoint(0, true);
+  CHECK(w.tuner->save()["stage"] == 2);
+  const auto paused = reported(3, 7);
+  REQUIRE_FALSE(paused.empty());
+  CHECK(paused[0].action == Action::pause);
+  CHECK(paused[0].reason.starts_with("training_iteration 3: (0.5, 7) waits"));
+  w.restart();
+}
+
+TEST_CASE("auto: goes on with several objectives from where it paused no trials") {
+  Context two = pausing();
+  two.objectives = {{"default"}, {"megabytes"}};
+  World former(json{{"pause", false}}, two), w(json(), two);
+  CHECK(former.asked() == "new");
+  REQUIRE(w.tuner->load(former.tuner->save()));
+  CHECK(w.reported(0, 1, 0.5).empty());
+  w.next = former.next;
+  CHECK(w.asked() == former.asked());
+  CHECK(w.points.at(1) == former.points.at(1));
+  w.restart();
+  // With one objective there is no such state.
+  CHECK_FALSE(World().tuner->load(World(json{{"pause", false}}).tuner->save()));
 }
 
 // Asks until the answer is the one wanted. New trials look bad, and others that go on fail.

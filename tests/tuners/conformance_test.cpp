@@ -20,10 +20,11 @@ std::string in_words(const Findings& findings) {
 
 // Of those that fit models a turn costs milliseconds, with sanitizers tens of them, and the
 // interesting things happen early: when random points end, and at the next fits.
-TunerSubject subject_of(const TunerEntry& entry, json arguments = {}) {
+TunerSubject subject_of(const TunerEntry& entry, json arguments = {},
+                        const std::vector<Objective>& objectives = {}) {
   constexpr const char* kModels[] = {"auto", "ensemble", "GP",    "TuRBO",
                                      "SMAC", "DNGO",     "Metis", "FreezeThaw"};
-  TunerSubject subject{.entry = entry, .arguments = std::move(arguments)};
+  TunerSubject subject{.entry = entry, .arguments = std::move(arguments), .objectives = objectives};
   subject.quick = std::ranges::find(kModels, entry.name) != std::end(kModels);
   // A rule with rungs leaves configurations to its searcher: a few spaces are enough.
   if (entry.wants_reports) subject.step = 5;
@@ -45,6 +46,10 @@ std::vector<TunerSubject> subjects() {
   add("TPE", {{"multivariate", false}});
   add("Anneal", {{"parallel_optimize", true}});
   add("auto", {{"max_t", 9}});
+  const std::vector<Objective> several = {{"default"}, {"score", true}, {"size", false, 0.5}};
+  for (const char* name : {"FreezeThaw", "ASHA"}) {
+    all.push_back(subject_of(**registry.find(name, "tuner"), {{"max_t", 9}}, several));
+  }
   return all;
 }
 

@@ -61,7 +61,8 @@ std::vector<double> gains(const CurveModel& model, std::span<const CurveOption> 
 }
 
 std::vector<Found> new_curves(const CurveModel& model, const Space& space, const Features& features,
-                              std::span<const Point> good, double best, Rng& rng) {
+                              const CurveSearch& sought, Rng& rng) {
+  const auto [good, best, doubt] = sought;
   const GaussianProcess& process = model.process();
   const std::size_t d = features.size(), last = model.levels() - 1;
   Acquisition acquisition;
@@ -71,7 +72,7 @@ std::vector<Found> new_curves(const CurveModel& model, const Space& space, const
       append(model.at(rows.subspan(i, d), last), whole);
     }
     for (const auto& [mean, deviation] : process.predict_many(whole)) {
-      values.push_back(log_expected_improvement(mean, deviation, best).value);
+      values.push_back(log_expected_improvement(mean, doubt * deviation, best).value);
     }
     return values;
   };
@@ -80,9 +81,9 @@ std::vector<Found> new_curves(const CurveModel& model, const Space& space, const
                        by_deviation = std::vector<double>(inputs)](
                           std::span<const double> row, std::span<double> gradient) mutable {
     const auto [mean, deviation] = process.predict(model.at(row, last), by_mean, by_deviation);
-    const LogImprovement at = log_expected_improvement(mean, deviation, best);
+    const LogImprovement at = log_expected_improvement(mean, doubt * deviation, best);
     for (std::size_t i = 0; i < d; ++i) {
-      gradient[i] = at.by_mean * by_mean[i] + at.by_deviation * by_deviation[i];
+      gradient[i] = at.by_mean * by_mean[i] + at.by_deviation * doubt * by_deviation[i];
     }
     return at.value;
   };

@@ -33,9 +33,14 @@ struct CurveOption {
 std::vector<double> gains(const CurveModel& model, std::span<const CurveOption> options,
                           const CurveEnds& ends);
 
-// Configurations whose full training promises an improvement on the target `best`; the best first.
-// It looks around the points in `good`, too.
+// What new configurations are looked for.
+struct CurveSearch {
+  std::span<const Point> good = {};  // it looks around these, too
+  double best = 0;                   // the target on which they are to improve
+  double doubt = 1;  // the deviations of the model count so many times: more explores more
+};
+// Configurations whose full training promises an improvement; the best first.
 std::vector<Found> new_curves(const CurveModel& model, const Space& space, const Features& features,
-                              std::span<const Point> good, double best, Rng& rng);
+                              const CurveSearch& sought, Rng& rng);
 
 }  // namespace attune

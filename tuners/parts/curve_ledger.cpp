@@ -7,19 +7,23 @@
 #include <utility>
 
 #include "base/saved_numbers.h"
-#include "rungs/resource.h"
 
 namespace attune {
+namespace {
 
-CurveLedger::CurveLedger(Rule rule, CurveLevels levels, const Space& space, Begin begin)
-    : rule_(std::move(rule)),
+const std::vector<double> kFailed = {NAN};
+
+}  // namespace
+
+CurveLedger::CurveLedger(CurveMetrics metrics, CurveLevels levels, const Space& space, Begin begin)
+    : metrics_(std::move(metrics)),
       levels_(std::move(levels)),
       features_(space),
-      model_(features_, levels_.all()),
+      model_(features_, metrics_.shape(), levels_.all()),
       pauses_(begin == Begin::pausing) {}
 
 CurveLedger CurveLedger::renewed(const Space& space) const {
-  CurveLedger ledger(rule_, levels_, space);
+  CurveLedger ledger(metrics_, levels_, space);
   ledger.begun_ = begun_;
   ledger.pauses_ = pauses_;
   return ledger;
@@ -62,10 +66,14 @@ Proposal CurveLedger::go_on(TrialId id, std::size_t number, const std::string& w
   const Curve& curve = trials_[number];
   const std::size_t until = levels_.after(curve.reached);
   Proposal proposal{.point = curve.point, .budget = budget_of(until)};
-  const double loss = std::isnan(curve.last) ? model_.last_loss(number).value_or(NAN) : curve.last;
+  const std::vector<double> last =
+      curve.last.empty()
+          ? model_.last_result(number).value_or(std::vector<double>(metrics_.shape().width(), NAN))
+          : curve.last;
   const double goal = levels_.all()[until];
-  proposal.reason = fmt::format("{}{}; {}: goes on to {}", at(curve.reached), result(loss), why,
-                                curve.reached < goal ? fmt::format("{:.6g}", goal) : "its own end");
+  proposal.reason =
+      fmt::format("{}{}; {}: goes on to {}", at(curve.reached), metrics_.text(last), why,
+                  curve.reached < goal ? fmt::format("{:.6g}", goal) : "its own end");
   if (curve.state == Curve::State::paused) {
     proposal.resume = curve.trial;
   } else {
@@ -104,29 +112,31 @@ void CurveLedger::tell(const Outcome& outcome) {
   const bool at_budget = found != levels.end() && budget < levels_.end() && curve.reached <= budget;
   const std::size_t level =
       at_budget ? static_cast<std::size_t>(found - levels.begin()) : levels_.last();
-  model_.observe(*number, level, outcome.usable() ? *outcome.loss : NAN);
+  const auto result = metrics_(outcome);
+  model_.observe(*number, level, result.value_or(kFailed));
   if (!at_budget || !std::isfinite(model_.loss(*number, level))) {
     return finish(*number, Checkpoint::kept);
   }
   release_origin(*number);
-  trials_.end(*number, budget, *outcome.loss, levels_.after(budget));
+  trials_.end(*number, budget, result.value_or(std::vector<double>()), levels_.after(budget));
 }
 
 // Where it ended by itself is the end of a full training.
 void CurveLedger::tell_learnt(std::size_t number, const Outcome& outcome) {
   if (outcome.usable()) change_levels(levels_.end_at(trials_[number].reached));
-  model_.observe(number, levels_.last(), outcome.usable() ? *outcome.loss : NAN);
+  model_.observe(number, levels_.last(), metrics_(outcome).value_or(kFailed));
   finish(number, Checkpoint::kept);
 }
 
 // A result from elsewhere, or of the search space before.
 void CurveLedger::learn(const Outcome& outcome) {
-  if (!outcome.usable()) return;
+  const auto result = metrics_(outcome);
+  if (!result) return;
   const std::size_t count = outcome.budget ? levels_.within(*outcome.budget) : levels_.last() + 1;
   if (count == 0) return;
   const std::size_t number =
       add(outcome.point, Curve::kNoTrial, Curve::kToItsEnd, Curve::State::over);
-  model_.observe(number, count - 1, *outcome.loss);
+  model_.observe(number, count - 1, *result);
 }
 
 // It has failed on the way to the next level.
@@ -150,105 +160,9 @@ void CurveLedger::release_origin(std::size_t number) {
   if (origin != Curve::kNoTrial) unneeded_.insert(origin);
 }
 
-std::vector<Decision> CurveLedger::report(const Report& report) {
-  std::vector<Decision> decisions = judge(report);
-  for (const TrialId trial : std::exchange(unneeded_, {})) {
-    decisions.push_back({trial, Action::drop_checkpoint, "no trial will go on from it"});
-  }
-  return decisions;
-}
-
-std::vector<Decision> CurveLedger::judge(const Report& report) {
-  const auto number = trials_.find(report.trial);
-  const auto now = progress_of(report, rule_.attribute, rule_.objective);
-  if (!number || !now) return {};
-  const Curve& curve = trials_[*number];
-  if (!curve.lives()) return {};
-  const auto [resource, loss] = *now;
-  // A trial that goes on from an older checkpoint, or begins again, passes levels that are known.
-  if (levels_.learns() && resource > CurveLevels::kMost) return {};
-  trials_.reach(*number, resource, loss);
-  // It is where others have ended, so it shows whether this is the end.
-  const bool may_end = levels_.learns() && resource >= levels_.end();
-  if (may_end && curve.state == Curve::State::running) trials_.run(*number, Curve::kToItsEnd);
-  change_levels(levels_.reach(resource));
-  if (std::isnan(loss)) {
-    if (!pauses_) return {};
-    fail_at_next(*number);
-    finish(*number, Checkpoint::dropped);
-    return {{report.trial, Action::stop,
-             not_finite_text(rule_.attribute, resource, rule_.objective.metric)}};
-  }
-  // The end that was learnt may not be that of all trials: each one ends by itself.
-  const std::size_t within = levels_.within(resource);
-  const std::size_t count = levels_.learns() ? std::min(within, levels_.last()) : within;
-  if (count > 0) model_.observe(*number, count - 1, loss);
-  if (!levels_.learns() && resource >= levels_.end()) {
-    finish(*number, Checkpoint::kept);
-    return {{report.trial, Action::stop,
-             used_up_text(rule_.attribute, resource, levels_.end(), result(loss)), true}};
-  }
-  if (resource < pause_of(curve)) return {};
-  // A trial that could not be paused runs on, and is asked again at each level.
-  release_origin(*number);
-  trials_.pause(*number, levels_.after(resource));
-  std::vector<Decision> decisions = give_up();
-  if (curve.waits()) {
-    const auto waiting = waiting_by_end();
-    const auto own = std::ranges::find(waiting, *number, &std::pair<double, std::size_t>::second);
-    decisions.insert(
-        decisions.begin(),
-        {report.trial, Action::pause,
-         fmt::format("{}{} waits; its expected end, {}, ranks {} of {} that wait", at(resource),
-                     result(loss), result(own->first), own - waiting.begin() + 1, waiting.size())});
-  }
-  return decisions;
-}
-
-// "epoch 3 of 9: "
-std::string CurveLedger::at(double resource) const {
-  return fmt::format("{} {:.6g}{}: ", rule_.attribute, resource, of_end());
-}
-
-// Those that wait with their expected ends, the best first.
-std::vector<std::pair<double, std::size_t>> CurveLedger::waiting_by_end() const {
-  std::vector<std::pair<double, std::size_t>> waiting;
-  for (const std::size_t number : trials_.waiting()) {
-    waiting.emplace_back(model_.rough_end(number).value_or(HUGE_VAL), number);
-  }
-  std::ranges::sort(waiting);
-  return waiting;
-}
-
-// Of an end that nobody knows yet there is nothing to say.
-std::string CurveLedger::of_end() const {
-  return levels_.end() < HUGE_VAL ? fmt::format(" of {:.6g}", levels_.end()) : "";
-}
-
-// Stops the waiting trials that promise least once there are too many.
-std::vector<Decision> CurveLedger::give_up() {
-  std::vector<Decision> decisions;
-  if (trials_.waiting().size() <= 2 * kMostWaiting) return decisions;
-  const auto waiting = waiting_by_end();
-  for (std::size_t i = kMostWaiting; i < waiting.size(); ++i) {
-    const auto& [end, number] = waiting[i];
-    const Curve& curve = trials_[number];
-    if (curve.state == Curve::State::paused) {
-      decisions.push_back(
-          {curve.trial, Action::stop,
-           fmt::format("{}its expected end, {}, ranks {} of {} that wait; the best {} wait on, "
-                       "cutoff {}",
-                       at(curve.reached), result(end), i + 1, waiting.size(), kMostWaiting,
-                       result(waiting[kMostWaiting - 1].first))});
-    }
-    finish(number, Checkpoint::dropped);
-  }
-  return decisions;
-}
-
 json CurveLedger::save() const {
   json state = {{"model", model_.save()},
-                {"trials", trials_.save()},
+                {"trials", trials_.save(metrics_.shape().width())},
                 {"unneeded", unneeded_},
                 {"proposed", proposed_},
                 {"begun", begun_}};
@@ -267,9 +181,10 @@ Result<void> CurveLedger::load(const Space& space, const json& state) {
   };
   CurveLevels levels = levels_;
   if (levels.learns()) TRY(levels.load(TRY(object_at(state, "levels"))));
-  CurveLedger loaded(rule_, std::move(levels), space);
+  CurveLedger loaded(metrics_, std::move(levels), space);
   if (levels_.learns()) loaded.pauses_ = TRY(boolean_at(state, "pauses"));
-  loaded.trials_ = TRY(CurveTrials::load(space, TRY(object_at(state, "trials"))));
+  loaded.trials_ =
+      TRY(CurveTrials::load(space, metrics_.shape().width(), TRY(object_at(state, "trials"))));
   std::vector<std::vector<double>> rows;
   for (std::size_t i = 0; i < loaded.trials_.size(); ++i) {
     rows.push_back(features_.encode(loaded.trials_[i].point));

@@ -5,16 +5,17 @@
 // A paused trial goes on under its own id. A program that reads TRIAL_BUDGET ends by itself
 // instead: then a new trial starts from its checkpoint. One that could not be paused runs on, and
 // is asked again at the next level. A trial that reports seldom has at a level what it reported
-// next.
+// next. One that breaks a limit is stopped at a level where another one keeps all: what it had
+// there counts, and it costs nothing more.
 #include <cstddef>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "rungs/reason_text.h"
 #include "space/features.h"
 #include "tuners/parts/curve_levels.h"
+#include "tuners/parts/curve_metrics.h"
 #include "tuners/parts/curve_model.h"
 #include "tuners/parts/curve_trials.h"
 #include "tuners/tuner.h"
@@ -27,12 +28,9 @@ class CurveLedger {
   // With twice as many waiting trials, the worse half is given up: each holds a checkpoint.
   static constexpr std::size_t kMostWaiting = 64;
 
-  struct Rule {
-    std::string attribute;  // the metric that counts how far a trial is
-    Objective objective;
-  };
   enum class Begin { pausing, watching };  // watching: until begin_pauses()
-  CurveLedger(Rule rule, CurveLevels levels, const Space& space, Begin begin = Begin::pausing);
+  CurveLedger(CurveMetrics metrics, CurveLevels levels, const Space& space,
+              Begin begin = Begin::pausing);
   // For another search space: no trial, the same levels, and as many that began.
   CurveLedger renewed(const Space& space) const;
 
@@ -79,12 +77,14 @@ class CurveLedger {
   void release_origin(std::size_t number);
   std::vector<Decision> judge(const Report& report);
   std::vector<Decision> give_up();
-  std::vector<std::pair<double, std::size_t>> waiting_by_end() const;
+  std::vector<Decision> stop_hopeless();
+  Decision stop_at_limit(std::size_t number);
+  std::vector<std::size_t> waiting_by_end() const;
+  std::string end_text(std::size_t number) const;
   std::string of_end() const;
   std::string at(double resource) const;
-  std::string result(double loss) const { return result_text(rule_.objective, loss); }
 
-  Rule rule_;
+  CurveMetrics metrics_;
   CurveLevels levels_;
   Features features_;
   CurveModel model_;

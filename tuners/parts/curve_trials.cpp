@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <span>
 #include <utility>
 
 #include "base/saved_numbers.h"
@@ -37,10 +39,12 @@ void CurveTrials::set_state(std::size_t number, Curve::State state) {
   if (curves_[number].waits()) waiting_.insert(number);
 }
 
-void CurveTrials::reach(std::size_t number, double resource, double loss) {
+void CurveTrials::reach(std::size_t number, double resource, std::vector<double> result) {
   if (resource < curves_[number].reached) return;
+  const bool is_finite = std::ranges::all_of(result, [](double x) { return std::isfinite(x); });
+  if (!is_finite) result.clear();
   curves_[number].reached = resource;
-  curves_[number].last = loss;
+  curves_[number].last = std::move(result);
 }
 
 void CurveTrials::run(std::size_t number, std::size_t until) {
@@ -53,9 +57,10 @@ void CurveTrials::pause(std::size_t number, std::size_t until) {
   set_state(number, Curve::State::paused);
 }
 
-void CurveTrials::end(std::size_t number, double resource, double loss, std::size_t until) {
+void CurveTrials::end(std::size_t number, double resource, std::vector<double> result,
+                      std::size_t until) {
   curves_[number].reached = resource;
-  curves_[number].last = loss;
+  curves_[number].last = std::move(result);
   curves_[number].until = until;
   set_state(number, Curve::State::ended);
 }
@@ -73,7 +78,7 @@ TrialId CurveTrials::release_origin(std::size_t number) {
   return std::exchange(curves_[number].from, Curve::kNoTrial);
 }
 
-json CurveTrials::save() const {
+json CurveTrials::save(std::size_t width) const {
   std::vector<const Point*> points;
   std::vector<double> trials, origins, states, reached, until, last;
   for (const Curve& curve : curves_) {
@@ -83,7 +88,9 @@ json CurveTrials::save() const {
     states.push_back(static_cast<double>(curve.state));
     reached.push_back(curve.reached);
     until.push_back(static_cast<double>(curve.until));
-    last.push_back(curve.last);
+    for (std::size_t k = 0; k < width; ++k) {
+      last.push_back(curve.last.empty() ? std::numeric_limits<double>::quiet_NaN() : curve.last[k]);
+    }
   }
   return {{"points", save_points(points)},    {"trials", save_numbers(trials)},
           {"origins", save_numbers(origins)}, {"states", save_numbers(states)},
@@ -91,17 +98,17 @@ json CurveTrials::save() const {
           {"last", save_numbers(last)}};
 }
 
-Result<CurveTrials> CurveTrials::load(const Space& space, const json& state) {
+Result<CurveTrials> CurveTrials::load(const Space& space, std::size_t width, const json& state) {
   const auto damaged = [] { return fail("saved state: an impossible trial"); };
   const auto trials = TRY(numbers_at(state, "trials")), origins = TRY(numbers_at(state, "origins"));
   auto points = TRY(load_points(space, TRY(value_at(state, "points")), trials.size()));
   const auto states = TRY(numbers_at(state, "states")), reached = TRY(numbers_at(state, "reached"));
   const auto until = TRY(numbers_at(state, "until"));
   const std::size_t count = trials.size();
-  std::vector<double> last(count, Curve{}.last);
+  std::vector<double> last(count * width, std::numeric_limits<double>::quiet_NaN());
   if (state.contains("last")) last = TRY(numbers_at(state, "last"));
   if (origins.size() != count || states.size() != count || reached.size() != count ||
-      until.size() != count || last.size() != count) {
+      until.size() != count || last.size() != count * width) {
     return damaged();
   }
   CurveTrials loaded;
@@ -118,7 +125,9 @@ Result<CurveTrials> CurveTrials::load(const Space& space, const json& state) {
                 .state = static_cast<Curve::State>(static_cast<int>(states[i])),
                 .reached = reached[i],
                 .until = static_cast<std::size_t>(until[i]),
-                .last = last[i]};
+                .last = {}};
+    const auto its = std::span(last).subspan(i * width, width);
+    if (!std::isnan(its[0])) curve.last.assign(its.begin(), its.end());
     const bool has_trial = curve.trial != Curve::kNoTrial;
     if (has_trial ? loaded.find(curve.trial).has_value() : curve.state != Curve::State::over) {
       return damaged();

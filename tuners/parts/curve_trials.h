@@ -2,7 +2,6 @@
 // The configurations that FreezeThaw knows: how far each one is, which trial trains it, and what
 // that trial does now.
 #include <cstddef>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -31,8 +30,9 @@ struct Curve {
   double reached = 0;  // the largest resource that was reported
   // The level at which it pauses next; the last one and those beyond: it does not.
   std::size_t until = 0;
-  // The loss that was reported with `reached`. NaN: a state that was saved before has none.
-  double last = std::numeric_limits<double>::quiet_NaN();
+  // The result that was reported with `reached`. Empty: there is none, or it was not
+  // finite.
+  std::vector<double> last = {};
 
   bool lives() const { return state == State::running || state == State::paused; }
   bool waits() const { return state == State::paused || state == State::ended; }
@@ -50,11 +50,11 @@ class CurveTrials {
   std::optional<std::size_t> find(TrialId trial) const;
 
   // A report. One below what was reached before, as after an older checkpoint, changes nothing.
-  void reach(std::size_t number, double resource, double loss);
+  void reach(std::size_t number, double resource, std::vector<double> result);
   void run(std::size_t number, std::size_t until);
   void pause(std::size_t number, std::size_t until);
-  // Its trial has ended at its budget, which is `resource`, with this loss.
-  void end(std::size_t number, double resource, double loss, std::size_t until);
+  // Its trial has ended at its budget, which is `resource`, with this result.
+  void end(std::size_t number, double resource, std::vector<double> result, std::size_t until);
   void finish(std::size_t number);
   // Another trial takes the place of the one that has ended.
   void hand_over(std::size_t number, TrialId next);
@@ -63,9 +63,10 @@ class CurveTrials {
   const std::set<std::size_t>& running() const { return running_; }
   const std::set<std::size_t>& waiting() const { return waiting_; }  // those that may go on
 
-  json save() const;
+  // `width`: how many numbers a result has.
+  json save(std::size_t width) const;
   // An error if the saved state is damaged.
-  static Result<CurveTrials> load(const Space& space, const json& state);
+  static Result<CurveTrials> load(const Space& space, std::size_t width, const json& state);
 
  private:
   void set_state(std::size_t number, Curve::State state);

@@ -71,8 +71,10 @@ class FreezeThaw final : public Tuner {
   std::optional<Proposal> start(TrialId id, const Point& point, std::size_t until);
   Answer wait();
   void await_running();
+  std::vector<double> draw_weights();
   CurveEnds expected_ends() const;
   bool is_settled(const CurveEnds& ends) const;
+  bool is_front_settled() const;
   std::optional<Point> new_point(const CurveEnds& ends);
   std::vector<CurveOption> options_of(const CurveEnds& ends) const;
 

@@ -8,8 +8,8 @@
 
 namespace attune::simulated_curves_test {
 
-LearningCurve curve_of(const CurveSource& source, const json& parameters,
-                       std::int64_t sequence = 0) {
+SimulatedCurve curve_of(const CurveSource& source, const json& parameters,
+                        std::int64_t sequence = 0) {
   auto curve = source.curve(parameters, sequence);
   REQUIRE(curve.has_value());
   return *std::move(curve);
@@ -28,10 +28,10 @@ TEST_CASE("recorded curves: rows without configurations are taken in order") {
   CAPTURE(rows);
   const auto source = recorded_curves(rows, "curves.json");
   REQUIRE(source.has_value());
-  const LearningCurve first = curve_of(**source, {{"x", 1}}, 0);
+  const SimulatedCurve first = curve_of(**source, {{"x", 1}}, 0);
   CHECK(first.values == std::vector<double>{0.1, 0.2});
   CHECK(first.seconds == std::vector<double>{1.5, 1.5});
-  const LearningCurve second = curve_of(**source, json::object(), 1);
+  const SimulatedCurve second = curve_of(**source, json::object(), 1);
   CHECK(std::isnan(second.values[1]));
   CHECK(second.seconds == std::vector<double>{1, 2, 3});
   const auto beyond = (*source)->curve(json::object(), 2);
@@ -43,7 +43,7 @@ TEST_CASE("recorded curves: rows without configurations are taken in order") {
 TEST_CASE("recorded curves: one row alone, seconds left out, the metric named") {
   const auto source = recorded_curves(R"({"loss": [3, 2], "acc": [0.5, 0.6]})", "one", "acc");
   REQUIRE(source.has_value());
-  const LearningCurve curve = curve_of(**source, json::object());
+  const SimulatedCurve curve = curve_of(**source, json::object());
   CHECK(curve.values == std::vector<double>{0.5, 0.6});
   CHECK(curve.seconds == std::vector<double>{1, 1});
 }
@@ -127,7 +127,7 @@ double last_value(const CurveSource& source, const json& parameters) {
 
 TEST_CASE("generated curves: the seed and the configuration decide, and nothing else") {
   const auto source = generated_curves(generated(0.1));
-  const LearningCurve curve = curve_of(*source, configuration(0.01), 0);
+  const SimulatedCurve curve = curve_of(*source, configuration(0.01), 0);
   json undeclared = configuration(0.01);
   undeclared["TRIAL_BUDGET"] = 9;
   CHECK(curve_of(*source, undeclared, 7).values == curve.values);
@@ -142,7 +142,7 @@ TEST_CASE("generated curves: without noise the loss falls, towards an end that i
   const auto source = generated_curves(generated());
   double previous = 0;
   for (int step = 0; step <= 100; ++step) {
-    const LearningCurve curve = curve_of(*source, configuration(std::pow(10, -4 + 0.04 * step)));
+    const SimulatedCurve curve = curve_of(*source, configuration(std::pow(10, -4 + 0.04 * step)));
     REQUIRE(curve.epochs() == 81);
     CHECK(std::ranges::is_sorted(curve.values, std::greater<>()));
     CHECK(curve.values.front() < 1);
@@ -170,12 +170,12 @@ TEST_CASE("generated curves: every kind of parameter matters") {
 }
 
 TEST_CASE("generated curves: direction, noise and duration are options") {
-  const LearningCurve loss = curve_of(*generated_curves(generated()), configuration(0.01));
+  const SimulatedCurve loss = curve_of(*generated_curves(generated()), configuration(0.01));
   GeneratedCurvesOptions options = generated();
   options.maximize = true;
   options.epochs = 9;
   options.epoch_seconds = 60;
-  const LearningCurve score = curve_of(*generated_curves(options), configuration(0.01));
+  const SimulatedCurve score = curve_of(*generated_curves(options), configuration(0.01));
   CHECK(score.epochs() == 9);
   CHECK(std::ranges::is_sorted(score.values));
   CHECK(std::ranges::all_of(score.seconds, [](double s) { return s >= 30 && s <= 120; }));
@@ -184,7 +184,7 @@ TEST_CASE("generated curves: direction, noise and duration are options") {
         std::vector<double>(9, 60));
 
   // The curve beneath is the same: the speed is drawn before the noise.
-  const LearningCurve noisy = curve_of(*generated_curves(generated(0.05)), configuration(0.01));
+  const SimulatedCurve noisy = curve_of(*generated_curves(generated(0.05)), configuration(0.01));
   double squares = 0;
   for (std::size_t i = 0; i < 81; ++i) squares += std::pow(noisy.values[i] - loss.values[i], 2);
   CHECK(std::sqrt(squares / 81) == Approx(0.05).epsilon(0.3));
@@ -204,7 +204,7 @@ TEST_CASE("generated curves: any space and any configuration have a curve") {
   const auto source = generated_curves(options);
   for (const json& parameters :
        {json::object(), json{{"lr", -1}}, json{{"lr", "text"}}, json{{"lr", {{"_name", "a"}}}}}) {
-    const LearningCurve curve = curve_of(*source, parameters);
+    const SimulatedCurve curve = curve_of(*source, parameters);
     CHECK(std::ranges::all_of(curve.values, [](double v) { return v > 0 && v < 1; }));
   }
 }

@@ -25,7 +25,7 @@ const Features& features() {
 // The best end at (0.3, 0.6).
 CurveModel learnt(int trials = 25) {
   Rng rng(1);
-  CurveModel model(features(), Numbers{1, 3, 9});
+  CurveModel model(features(), {}, Numbers{1, 3, 9});
   for (int i = 0; i < trials; ++i) {
     const Numbers row = {rng.uniform(), rng.uniform()};
     const double end = std::hypot(row[0] - 0.3, row[1] - 0.6);
@@ -108,12 +108,25 @@ TEST_CASE("curve choice: new configurations lie where the ends are good") {
   const CurveEnds ends = all_ends(model);
   Rng rng(3), again(3);
   const std::vector<Point> good = {Point{model.row(ends[0].second)}};
-  const auto found = new_curves(model, space(), features(), good, ends[0].first, rng);
+  const CurveSearch sought{good, ends[0].first};
+  const auto found = new_curves(model, space(), features(), sought, rng);
   REQUIRE_FALSE(found.empty());
   CHECK(std::ranges::is_sorted(found, std::greater(), &Found::value));
   CHECK(std::hypot(found[0].point.values[0] - 0.3, found[0].point.values[1] - 0.6) < 0.25);
-  const auto same = new_curves(model, space(), features(), good, ends[0].first, again);
+  const auto same = new_curves(model, space(), features(), sought, again);
   CHECK(same[0].point == found[0].point);
+}
+
+TEST_CASE("curve choice: doubt looks for new configurations where the model knows less") {
+  const CurveModel model = learnt(8);
+  const CurveEnds ends = all_ends(model);
+  const auto deviation = [&](double doubt) {
+    Rng rng(3);
+    const auto found =
+        new_curves(model, space(), features(), {.best = ends[0].first, .doubt = doubt}, rng);
+    return model.process().predict(model.at(found[0].point.values, 2)).deviation;
+  };
+  CHECK(deviation(10) > 1.1 * deviation(1));
 }
 
 }  // namespace attune::curve_choice_test

@@ -23,7 +23,7 @@ const Features& features() {
   return all;
 }
 
-CurveModel empty() { return {features(), kLevels}; }
+CurveModel empty() { return {features(), CurveShape{}, kLevels}; }
 Numbers random_row(Rng& rng) { return {rng.uniform(), static_cast<double>(rng.index(3))}; }
 
 // The best end at 0.3 and category 0. Early losses are higher, and half as different.
@@ -90,7 +90,7 @@ TEST_CASE("curve model: levels lie on a logarithmic scale up to 1") {
   CHECK(model.at(Numbers{0.5, 2}, 0) == Numbers{0.5, 2, 0, -1});
   CHECK(model.at(Numbers{0.5, 2}, 1)[2] == Approx(1.0 / 3));
   CHECK(model.at(Numbers{0.5, 2}, 3) == Numbers{0.5, 2, 1, -1});
-  CHECK(CurveModel(features(), Numbers{1}).at(Numbers{0.5, 2}, 0) == Numbers{0.5, 2, 1, -1});
+  CHECK(CurveModel(features(), {}, Numbers{1}).at(Numbers{0.5, 2}, 0) == Numbers{0.5, 2, 1, -1});
 }
 
 TEST_CASE("curve model: the first loss at a level counts and a failure is one") {
@@ -176,7 +176,7 @@ TEST_CASE("curve model: what is a trial's own is expected at its later levels") 
     const std::size_t number = model.add(row);
     const bool is_odd = i == 12;
     if (is_odd) odd = number;
-    for (std::size_t level = 0; level < (i % 3 == 0 && !is_odd ? 4u : 1u); ++level) {
+    for (std::size_t level = 0; level < (i % 8 == 0 ? 4u : 1u); ++level) {
       // Each trial differs from its neighbours, and stays so.
       model.observe(number, level, is_odd ? -3 : std::sin(100.0 * i) + 1 / (1.0 + double(level)));
     }
@@ -188,6 +188,23 @@ TEST_CASE("curve model: what is a trial's own is expected at its later levels") 
   for (std::size_t number = 0; number < model.size(); ++number) {
     if (number != odd) CHECK(end(odd) < end(number) - 0.5);
   }
+}
+
+TEST_CASE("curve model: once five trials were trained in full their numbers do not count") {
+  Rng rng(9);
+  CurveModel model = empty();
+  const auto train = [&](std::size_t level, double loss) {
+    const std::size_t number = model.add(random_row(rng));
+    model.observe(number, level, loss);
+    model.update();
+    return model.at(number, level).back();
+  };
+  for (int i = 0; i < 4; ++i) CHECK(train(3, i) == i);
+  CHECK(train(3, NAN) == 4);  // one that failed there tells nothing of ends
+  CHECK(train(2, 7) == 5);
+  CHECK(train(3, 8) == -1);
+  CHECK(train(0, 9) == -1);
+  CHECK(restored(model).at(1, 3).back() == -1);
 }
 
 TEST_CASE("curve model: failures count as the worst") {
@@ -405,7 +422,7 @@ TEST_CASE("curve model: with other levels it keeps what it has seen") {
   CHECK(fewer.loss(1, 1) == 7);
   CHECK(fewer.usable() == 4);
   fewer.update();
-  CurveModel loaded(features(), Numbers{1, 3, 8});
+  CurveModel loaded(features(), {}, Numbers{1, 3, 8});
   REQUIRE(loaded.load(fewer.save(), std::vector<Numbers>(3, row)));
   CHECK(dump_json(loaded.save()) == dump_json(fewer.save()));
 }
