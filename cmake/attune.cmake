@@ -35,7 +35,7 @@ endif()
 
 # What programs link that tune in their own process, in the order of linking: each needs only what
 # follows. All of it is also in the shared libraries.
-set(attune_library_rooms study dispatcher tuners assessors rungs math space journal protocol trial wire os base)
+set(attune_library_rooms study dispatcher analysis tuners assessors rungs math space journal protocol trial wire os base)
 
 # attune_room(NAME LINK other_room fmt::fmt): a static library attune_NAME of all sources in this
 # folder and its FOLDERS, EXCEPT those of programs. What stands in BUILD_INTERFACE is nothing to those
@@ -60,13 +60,16 @@ endfunction()
 
 # attune_c_library(NAME): the shared library libattune_NAME.so with the functions of NAME_c.h, for C
 # and for whatever can load a library. Its map keeps everything else inside: two libraries in one
-# process may hold different versions of it.
+# process may hold different versions of it. The SONAME has the ABI number of the header.
 function(attune_c_library name)
   set(map ${CMAKE_CURRENT_SOURCE_DIR}/${name}_c.map)
+  file(STRINGS ${name}_c.h abi REGEX "^#define ATTUNE_[A-Z]+_ABI ")
+  string(REGEX REPLACE "^.* " "" abi "${abi}")
   add_library(attune_${name}_c SHARED ${name}_c.cpp)
   target_link_libraries(attune_${name}_c PRIVATE attune_${name})
   target_link_options(attune_${name}_c PRIVATE LINKER:--version-script=${map} LINKER:--as-needed)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${name}_c.h)
   set_target_properties(attune_${name}_c PROPERTIES OUTPUT_NAME attune_${name} LINK_DEPENDS ${map}
-                        VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+                        VERSION ${abi}.${PROJECT_VERSION} SOVERSION ${abi})
   target_include_directories(attune_${name}_c INTERFACE $<BUILD_INTERFACE:${CMAKE_BINARY_DIR}/include>)
 endfunction()

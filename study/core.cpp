@@ -15,11 +15,13 @@ constexpr std::size_t kStates = static_cast<std::size_t>(TrialState::stopped) + 
 }  // namespace
 
 StudyCore::StudyCore(MadeTuner made, std::vector<Objective> objectives,
-                     std::unique_ptr<Assessor> assessor, Space space, std::optional<int> max_trials)
+                     std::unique_ptr<Assessor> assessor, Space space, std::optional<int> max_trials,
+                     std::uint64_t seed)
     : tuner_(*made.tuner),
       session_(std::move(made.tuner), objectives.front(), Log()),
       assessor_(std::move(assessor)),
       space_(std::move(space)),
+      seed_(seed),
       tuner_wants_reports_(made.wants_reports),
       max_trials_(max_trials),
       counts_(kStates, 0),
@@ -67,11 +69,19 @@ Result<Asked> StudyCore::ask(std::int64_t count, int slot) {
   const auto missing = [&] { return count - std::ssize(asked.trials); };
   const auto exceeded = [&] { return max_trials_ && trial_count() >= *max_trials_; };
   while (missing() > 0 && !enqueued_.empty() && !exceeded()) {
-    const TrialId id = next_id_++;
     json parameters = std::move(enqueued_.front());
     enqueued_.pop_front();
+    if (grows()) {
+      asked.trials.push_back(give_wished(parameters, slot));
+      continue;
+    }
+    const TrialId id = next_id_++;
     take(TRY(session_.adopt(id, parameters)).replies);
     asked.trials.push_back(give({id, std::move(parameters)}, slot));
+  }
+  // While no trial has declared a parameter the tuner has nothing to propose.
+  while (grows() && declared_.empty() && missing() > 0 && !exceeded()) {
+    asked.trials.push_back(give({next_id_++, json::object()}, slot));
   }
   const auto take_ready = [&] {
     while (missing() > 0 && !ready_.empty()) {
@@ -92,6 +102,10 @@ Result<Asked> StudyCore::ask(std::int64_t count, int slot) {
     take(session_.request(first, more));
     take_ready();
   }
+  // All points that are known were tried, but trials may declare more: drawn ones.
+  while (grows() && no_more_ && missing() > 0 && !exceeded()) {
+    asked.trials.push_back(give_wished(json::object(), slot));
+  }
   if (missing() > 0 && exceeded()) {
     asked.no_more = true;
     asked.reason = "the study has its " + std::to_string(*max_trials_) + " trials";
@@ -102,11 +116,17 @@ Result<Asked> StudyCore::ask(std::int64_t count, int slot) {
   // Nothing has changed: no event.
   if (!requests && asked.trials.empty()) return asked;
   json trials = json::array();
-  for (const Suggestion& trial : asked.trials) {
-    trials.push_back({{"id", trial.id}, {"parameters", trial.parameters}});
-  }
+  for (const Suggestion& trial : asked.trials) trials.push_back(event_of(trial));
   add_event({.kind = Event::Kind::ask, .slot = slot, .count = count, .body = std::move(trials)});
   return asked;
+}
+
+json StudyCore::event_of(const Suggestion& given) const {
+  if (!grows()) return {{"id", given.id}, {"parameters", given.parameters}};
+  const Trial& trial = trials_.at(given.id);
+  json event = {{"id", given.id}, {"parameters", trial.proposed}};
+  if (!trial.wished.empty()) event["wished"] = trial.wished;
+  return event;
 }
 
 Suggestion StudyCore::give(Suggestion suggestion, int slot) {
@@ -123,8 +143,16 @@ Suggestion StudyCore::give(Suggestion suggestion, int slot) {
     trial = Trial{};
   }
   trial.record.id = suggestion.id;
-  trial.record.parameters = suggestion.parameters;
   trial.slot = slot;
+  if (grows()) {
+    // The trial gets what it will ask for; but a budget at once.
+    trial.proposed = std::move(suggestion.parameters);
+    suggestion.parameters = json::object();
+    for (const auto& [name, value] : trial.proposed.items()) {
+      if (!declared_.contains(name)) suggestion.parameters[name] = value;
+    }
+  }
+  trial.record.parameters = suggestion.parameters;
   return suggestion;
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/evidence.h"
 #include "assessors/registry.h"
 #include "base/leaders.h"
 #include "base/result.h"
@@ -36,6 +37,9 @@ class StudyCore {
   Result<void> fail_trial(TrialId id, const std::string& reason, int slot);
   Result<void> stop(TrialId id, int slot);
   Result<Verdict> report(TrialId id, const json& value, std::optional<std::int64_t> step, int slot);
+  Result<json> suggest(TrialId id, const std::string& name, const json& declared);
+  Result<void> give(TrialId id, const std::string& name, const json& declared, const json& value);
+  Result<void> declare(const json& space);
   Result<void> enqueue(const json& parameters);
   Result<void> import(const std::vector<std::pair<json, json>>& results);
 
@@ -46,6 +50,8 @@ class StudyCore {
   // Repeats an ask of a study file, but gives out the trials that the file names. For files with an
   // ask that this version answers differently.
   Result<void> adopt(const Event& ask);
+  // Repeats a suggestion of a study file, with the value that the file has.
+  Result<void> repeat_suggestion(const Event& suggestion);
   void skip_ahead() { session_.skip_ahead(); }
 
   const std::vector<Event>& events() const { return events_; }
@@ -53,6 +59,9 @@ class StudyCore {
   const StudyTrial* record(TrialId id) const;
   std::vector<StudyTrial> records() const;
   std::vector<std::pair<Suggestion, int>> running() const;  // with their slots
+  // What fanova() needs of the completed trials; "": the first objective. Errors as in
+  // study.h.
+  Result<Evidence> evidence(const std::string& metric) const;
   std::int64_t trial_count() const { return std::ssize(trials_); }
   std::int64_t count(TrialState state) const { return counts_[static_cast<std::size_t>(state)]; }
   int last_slot() const { return last_slot_; }  // of the last event that is no ask; -1: none
@@ -60,6 +69,9 @@ class StudyCore {
  private:
   struct Trial {
     StudyTrial record;
+    // Only without a search space: a value for each parameter that is known, and what enqueue()
+    // wants.
+    json proposed = json::object(), wished = json::object();
     int slot = -1;
     std::string stop_reason = {};                    // not empty: it is to stop
     bool to_pause = false;                           // the stop is a pause
@@ -67,7 +79,7 @@ class StudyCore {
   };
 
   StudyCore(MadeTuner made, std::vector<Objective> objectives, std::unique_ptr<Assessor> assessor,
-            Space space, std::optional<int> max_trials);
+            Space space, std::optional<int> max_trials, std::uint64_t seed);
   Result<Trial*> live(TrialId id);
   // A value: what is stored of it, and its metrics.
   struct Read {
@@ -78,6 +90,13 @@ class StudyCore {
   Result<Read> read(TrialId id, const json& value) const;  // errors name the trial
   std::optional<Standing> rank_of(const Metrics& metrics) const;
   Suggestion give(Suggestion suggestion, int slot);
+  bool grows() const { return declared_.is_object(); }
+  Suggestion give_wished(const json& wished, int slot);
+  void take_value(TrialId id, Trial& trial, const std::string& name, const json& value);
+  json completed(TrialId id, const json& parameters, const json& declared,
+                 const Space& space) const;
+  Result<Point> point_of(const StudyTrial& trial) const;
+  json event_of(const Suggestion& given) const;
   void set_state(Trial& trial, TrialState state);
   void end(Trial& trial, TrialState state, End end, Replies replies);
   void take(Replies replies);
@@ -87,7 +106,11 @@ class StudyCore {
   const Tuner& tuner_;  // the session's
   Session session_;
   std::unique_ptr<Assessor> assessor_;
-  const Space space_;
+  Space space_;
+  // Without a search space (define by run): what has been declared so far, a search space; and the
+  // seed of values that no tuner has proposed. Else null.
+  json declared_;
+  const std::uint64_t seed_;
   const bool tuner_wants_reports_;
   const std::optional<int> max_trials_;
 

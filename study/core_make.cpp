@@ -81,6 +81,10 @@ Result<std::unique_ptr<StudyCore>> StudyCore::make(const json& space_json,
   TRY(check_readable("options.tuner", options.tuner.arguments));
   if (options.assessor) TRY(check_readable("options.assessor", options.assessor->arguments));
   Space space = TRY(parse_space(space_json));
+  const bool grows = space_json.is_object() && space_json.empty();
+  if (grows && !options.constraints.empty()) {
+    return fail("options.constraints: need a search space with the parameters that they name");
+  }
   TRY(set_constraints(space, options.constraints));
   Context context{options.max_trials, options.concurrency, options.objectives};
   if (context.objectives.empty()) context.objectives = {{"default", options.maximize}};
@@ -95,9 +99,15 @@ Result<std::unique_ptr<StudyCore>> StudyCore::make(const json& space_json,
                                  TRY(directed(*options.assessor, maximize, "assessor")), context,
                                  made.seed));
   }
+  const std::uint64_t seed = made.seed;
   std::unique_ptr<StudyCore> core(new StudyCore(std::move(made), std::move(context.objectives),
-                                                std::move(assessor), space, options.max_trials));
-  TRY(core->session_.set_space(std::move(space)));
+                                                std::move(assessor), space, options.max_trials,
+                                                seed));
+  if (grows) {
+    core->declared_ = json::object();
+  } else {
+    TRY(core->session_.set_space(std::move(space)));
+  }
   for (std::size_t i = 0; i < options.initial_points.size(); ++i) {
     if (auto known = core->enqueue(options.initial_points[i]); !known) {
       return std::unexpected(
@@ -110,8 +120,9 @@ Result<std::unique_ptr<StudyCore>> StudyCore::make(const json& space_json,
 
 Result<void> StudyCore::enqueue(const json& parameters) {
   TRY(attune::check_readable(parameters));
-  const Point point = TRY(tuner_.point_from(space_, parameters));
-  if (!space_.feasible(point)) {
+  if (grows()) {
+    if (!parameters.is_object()) return fail("parameters must be an object");
+  } else if (!space_.feasible(TRY(tuner_.point_from(space_, parameters)))) {
     return fail(dump_json(parameters) + " breaks a constraint of the search space");
   }
   enqueued_.push_back(parameters);
@@ -122,17 +133,27 @@ Result<void> StudyCore::enqueue(const json& parameters) {
 Result<void> StudyCore::import(const std::vector<std::pair<json, json>>& results) {
   std::vector<Session::Imported> records;
   json body = json::array();
-  for (const auto& [parameters, value] : results) {
+  for (const auto& [given, value] : results) {
     const std::string where = "results[" + std::to_string(records.size()) + "]";
-    TRY(check_readable(where, parameters));
+    TRY(check_readable(where, given));
+    json parameters = given;
+    if (grows()) {
+      if (!given.is_object()) return fail(where + ": parameters must be an object");
+      for (const auto& [name, ignored] : given.items()) {
+        if (!declared_.contains(name))
+          return fail(where + ": nothing has declared \"" + name + "\"");
+      }
+      parameters = completed(kImportedTrial, given, declared_, space_);
+    }
     if (auto point = tuner_.point_from(space_, parameters); !point) {
       return std::unexpected(at(where, point.error()));
     }
     auto known = read(value);
     if (!known) return std::unexpected(at(where, known.error()));
-    body.push_back({{"parameters", parameters}, {"value", known->stored}});
-    records.push_back(
-        {.parameters = parameters, .value = std::move(known->stored), .index = records.size()});
+    body.push_back({{"parameters", given}, {"value", known->stored}});
+    records.push_back({.parameters = std::move(parameters),
+                       .value = std::move(known->stored),
+                       .index = records.size()});
   }
   no_more_.reset();
   take(session_.import(records));
@@ -148,9 +169,11 @@ Result<void> StudyCore::adopt(const Event& ask) {
     if (known && known->state != TrialState::paused) {
       return fail("trial " + std::to_string(id) + " was asked for before");
     }
-    if (!known) TRY(session_.adopt(id, parameters));
-    if (!enqueued_.empty() && enqueued_.front() == parameters) enqueued_.pop_front();
+    if (!known && !(grows() && declared_.empty())) TRY(session_.adopt(id, parameters));
+    const json wished = grows() ? trial.value("wished", json::object()) : parameters;
+    if (!enqueued_.empty() && enqueued_.front() == wished) enqueued_.pop_front();
     give({id, parameters}, ask.slot);
+    if (grows()) trials_.at(id).wished = wished;
     next_id_ = std::max(next_id_, id + 1);
   }
   add_event(ask);

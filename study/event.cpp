@@ -9,8 +9,8 @@ namespace attune {
 namespace {
 
 // In the order of Event::Kind. The first key of a line says the kind.
-constexpr std::array<std::string_view, 7> kKinds = {"ask",  "report",  "tell",  "fail",
-                                                    "stop", "enqueue", "import"};
+constexpr std::array<std::string_view, 9> kKinds = {
+    "ask", "report", "tell", "fail", "stop", "enqueue", "import", "declare", "suggest"};
 
 constexpr std::int64_t kMost = std::int64_t{1} << 53;
 
@@ -83,7 +83,12 @@ json to_json(const Event& event) {
       break;
     case Event::Kind::enqueue:
     case Event::Kind::import:
+    case Event::Kind::declare:
       line[key] = event.body;
+      break;
+    case Event::Kind::suggest:
+      line[key] = event.trial;
+      line["value"] = event.body;
       break;
   }
   if (event.slot >= 0) line["slot"] = event.slot;
@@ -121,8 +126,15 @@ Result<Event> event_from_json(const json& line) {
     case Event::Kind::stop:
       break;
     case Event::Kind::enqueue:
+    case Event::Kind::declare:
       event.body = line.begin().value();
       return event;
+    case Event::Kind::suggest:
+      event.body = TRY(member(line, "value"));
+      if (!event.body.is_object() || event.body.size() != 1) {
+        return fail("\"value\" must be an object with one member");
+      }
+      break;
     case Event::Kind::import:
       event.body = line.begin().value();
       TRY(read_list(event.body, "parameters", "value"));

@@ -13,16 +13,17 @@
 namespace attune {
 
 struct Event {
-  enum class Kind { ask, report, tell, fail, stop, enqueue, import };
+  enum class Kind { ask, report, tell, fail, stop, enqueue, import, declare, suggest };
 
   Kind kind = Kind::ask;
   int slot = -1;           // of optimize() with several threads
   std::int64_t count = 0;  // ask: how many were asked for
-  TrialId trial = 0;       // report, tell, fail, stop
+  TrialId trial = 0;       // report, tell, fail, stop, suggest
   std::int64_t step = 0;   // report
   bool stop = false;       // report: the verdict
   // ask: [{"id":, "parameters":}, ...]; report, tell: the value; fail: the reason; enqueue: the
-  // parameters; import: [{"parameters":, "value":}, ...]
+  // parameters; import: [{"parameters":, "value":}, ...]; declare: a search space; suggest:
+  // {name: value}
   json body = nullptr;
 };
 

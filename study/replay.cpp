@@ -50,6 +50,12 @@ Result<bool> apply(StudyCore& core, const Event& event, Asks asks) {
     case Kind::import:
       TRY(core.import(imported(event.body)));
       return true;
+    case Kind::declare:
+      TRY(core.declare(event.body));
+      return true;
+    case Kind::suggest:
+      TRY(core.repeat_suggestion(event));
+      return true;
   }
   return true;
 }

@@ -4,6 +4,7 @@
 #include <set>
 #include <system_error>
 
+#include "analysis/fanova.h"
 #include "os/atomic_file.h"
 #include "study/header.h"
 #include "study/replay.h"
@@ -195,6 +196,19 @@ Result<void> Study::import_results(const std::vector<std::pair<json, json>>& res
   return impl_->change([&](StudyCore& core) { return core.import(results); });
 }
 
+Result<json> Study::suggest(TrialId id, const std::string& name, const json& declared) {
+  return impl_->change([&](StudyCore& core) { return core.suggest(id, name, declared); });
+}
+
+Result<void> Study::give(TrialId id, const std::string& name, const json& declared,
+                         const json& value) {
+  return impl_->change([&](StudyCore& core) { return core.give(id, name, declared, value); });
+}
+
+Result<void> Study::declare(const json& space) {
+  return impl_->change([&](StudyCore& core) { return core.declare(space); });
+}
+
 std::optional<StudyTrial> Study::best() const {
   return impl_->look([](const StudyCore& core) -> std::optional<StudyTrial> {
     if (core.leaders().empty()) return std::nullopt;
@@ -232,6 +246,12 @@ std::vector<Suggestion> Study::running() const {
     for (auto& [trial, slot] : core.running()) all.push_back(std::move(trial));
     return all;
   });
+}
+
+Result<std::vector<std::pair<std::string, double>>> Study::importance(
+    const std::string& metric) const {
+  // Other threads need not wait for the forests.
+  return fanova(TRY(impl_->look([&](const StudyCore& core) { return core.evidence(metric); })));
 }
 
 std::int64_t Study::trial_count() const {

@@ -48,7 +48,8 @@ struct OptimizeOptions {
 
 class Study {
  public:
-  // space: NNI's types (docs/search-space.md), as parse_json() or SpaceBuilder make it.
+  // space: NNI's types (docs/search-space.md), as parse_json() or SpaceBuilder make it. An empty
+  // object: trials say what they need while they run, see suggest().
   static Result<Study> create(const json& space, const StudyOptions& options = {});
 
   // Continues the study in the file, and writes to it. Trials that were asked for and not told are
@@ -82,10 +83,26 @@ class Study {
                          std::optional<std::int64_t> step = std::nullopt);
 
   // The next trial gets these parameters; several wait in their order. All parameters must be
-  // there, and break no constraint.
+  // there, and break no constraint. Without a search space some may be missing.
   Result<void> enqueue(const json& parameters);
   // Results from elsewhere, {parameters, value}: the tuner learns from them, they are no trials.
   Result<void> import_results(const std::vector<std::pair<json, json>>& results);
+
+  // ---- without a search space
+
+  // The value of a parameter for a running trial, which may be new to the study. `declared` is what
+  // stands behind the name in a search space. Asked again for the same name, a trial gets the same
+  // value. Its parameters are those that it has asked for; one that it does not ask for counts for
+  // the tuner with the value that it would have got. A numeric range may differ from trial to
+  // trial: the tuner searches all of them together, and the nearest value in the range is given.
+  // Types, steps and candidates may not differ.
+  // Such a study does not end because all points were tried: others may be declared yet.
+  Result<json> suggest(TrialId id, const std::string& name, const json& declared);
+  // As suggest(), but the trial tries `value`, whatever was proposed. Errors: it is no value of
+  // `declared`; the trial has the parameter already, with another value.
+  Result<void> give(TrialId id, const std::string& name, const json& declared, const json& value);
+  // Adds parameters before a trial asks for them, or for import_results(); as suggest() does.
+  Result<void> declare(const json& space);
 
   // Runs trials until there are enough of them. An exception of the function fails its trial.
   // Returns why it ended. One optimize() of a study at a time.
@@ -102,6 +119,15 @@ class Study {
   std::optional<StudyTrial> trial(TrialId id) const;
   std::vector<StudyTrial> trials() const;   // by id
   std::vector<Suggestion> running() const;  // by id
+  // Which share of the variance of a metric each parameter explains alone, the largest first
+  // (functional ANOVA, by a random forest of the completed trials). The shares add up to 1; if all
+  // results are equal, or all parameters, each is 0. `metric`: of an objective; "": the first one.
+  // Names are paths: "model[1].depth" is that in the second option of a nested choice. A parameter
+  // that is not in all trials is judged by those that have it, and counts by their share. The same
+  // trials give the same answer. Errors: no such objective; fewer than 2 completed trials with a
+  // finite value of it.
+  Result<std::vector<std::pair<std::string, double>>> importance(
+      const std::string& metric = "") const;
   std::int64_t trial_count() const;
   std::int64_t count(TrialState state) const;
   // What a user should know of the file: a torn line was dropped, another version wrote it.

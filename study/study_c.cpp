@@ -229,6 +229,28 @@ int attune_study_import(attune_study* handle, const char* results) {
   });
 }
 
+int attune_study_suggest(attune_study* handle, int64_t id, const char* name, const char* declared,
+                         const char** value) {
+  return guarded(handle, [&](Study& study) -> Result<int> {
+    return give(handle, TRY(study.suggest(id, name, TRY(parse("declared", declared)))), value);
+  });
+}
+
+int attune_study_give(attune_study* handle, int64_t id, const char* name, const char* declared,
+                      const char* value) {
+  return guarded(handle, [&](Study& study) -> Result<int> {
+    TRY(study.give(id, name, TRY(parse("declared", declared)), TRY(parse("value", value))));
+    return ATTUNE_STUDY_OK;
+  });
+}
+
+int attune_study_declare(attune_study* handle, const char* space) {
+  return guarded(handle, [&](Study& study) -> Result<int> {
+    TRY(study.declare(TRY(parse("space", space))));
+    return ATTUNE_STUDY_OK;
+  });
+}
+
 int attune_study_best(attune_study* handle, const char** trial) {
   return guarded(
       handle, [&](Study& study) -> Result<int> { return give_trial(handle, study.best(), trial); });
@@ -262,6 +284,16 @@ int attune_study_trials(attune_study* handle, const char** trials) {
 int attune_study_running(attune_study* handle, const char** trials) {
   return guarded(handle, [&](Study& study) -> Result<int> {
     return give_all(handle, study.running(), trials);
+  });
+}
+
+int attune_study_importance(attune_study* handle, const char* metric, const char** importance) {
+  return guarded(handle, [&](Study& study) -> Result<int> {
+    json shares = json::object();
+    for (const auto& [name, share] : TRY(study.importance(metric == nullptr ? "" : metric))) {
+      shares[name] = share;
+    }
+    return give(handle, shares, importance);
   });
 }
 

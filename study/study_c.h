@@ -41,7 +41,8 @@ enum {
 /* ---- making a study. *study is a handle also when this fails, to ask for the error, and is freed
  * in any case; NULL when there is no memory. */
 
-/* `space`: an object as docs/search-space.md says. `options`: NULL, or an object whose members may
+/* `space`: an object as docs/search-space.md says. "{}": trials say what they need while they run,
+ * by attune_study_suggest(). `options`: NULL, or an object whose members may
  * all be missing:
  *   tuner, assessor  a name of `attuned --list`, or {"name": ..., "arguments": {...}}
  *   maximize         true: larger values are better
@@ -84,6 +85,16 @@ int attune_study_enqueue(attune_study* study, const char* parameters);
 /* [{"parameters": {...}, "value": ...}, ...], all or none. */
 int attune_study_import(attune_study* study, const char* results);
 
+/* ---- without a search space: suggest(), give() and declare() of attune::Study. `declared`: what
+ * stands behind a name in a search space. *value: JSON. */
+
+int attune_study_suggest(attune_study* study, int64_t id, const char* name, const char* declared,
+                         const char** value);
+/* The trial tries `value`, JSON, whatever was proposed. */
+int attune_study_give(attune_study* study, int64_t id, const char* name, const char* declared,
+                      const char* value);
+int attune_study_declare(attune_study* study, const char* space);
+
 /* ---- looking at it. A trial is
  *   {"id": 3, "parameters": {...}, "state": "completed", "value": 0.5, "metrics": {"default": 0.5},
  *    "reports": [{"default": 0.75}, ...], "reason": ""}
@@ -96,6 +107,9 @@ int attune_study_trade_offs(attune_study* study, const char** trials);       /* 
 int attune_study_trial(attune_study* study, int64_t id, const char** trial); /* ATTUNE_STUDY_NONE */
 int attune_study_trials(attune_study* study, const char** trials);           /* an array, by id */
 int attune_study_running(attune_study* study, const char** trials); /* as in attune_study_ask() */
+/* {"x": 0.8, "y": 0.2}, the largest first: Study::importance(). `metric`: of an objective; NULL:
+ * the first one. */
+int attune_study_importance(attune_study* study, const char* metric, const char** importance);
 /* How many trials there are in this state, or in all (NULL). */
 int attune_study_count(attune_study* study, const char* state, int64_t* count);
 /* An array of texts: what a user should know of the file. */

@@ -22,6 +22,10 @@
 extern "C" {
 #endif
 
+/* Raised when something that a program may rely on changes or goes. The name of the library has it:
+ * libattune_trial.so.1. */
+#define ATTUNE_TRIAL_ABI 1
+
 typedef struct attune_trial attune_trial;
 
 enum {

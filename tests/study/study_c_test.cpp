@@ -134,6 +134,23 @@ TEST_CASE("study_c: batches, imports and trials of the user are taken whole or n
   }
 }
 
+TEST_CASE("study_c: without a search space a trial says what it needs") {
+  const Handle study = created({{"tuner", "TPE"}}, "{}");
+  const json asked = given(attune_study_ask, study, 1);
+  CHECK(asked["trials"][0]["parameters"] == json::object());
+  const char* const range = R"({"_type": "uniform", "_value": [2, 3]})";
+  const json x = given(attune_study_suggest, study, std::int64_t{0}, "x", range);
+  CHECK(x >= 2.0);
+  CHECK(x <= 3.0);
+  CHECK(given(attune_study_suggest, study, std::int64_t{0}, "x", range) == x);
+  CHECK(given(attune_study_trial, study, std::int64_t{0})["parameters"] == json({{"x", x}}));
+  CHECK(attune_study_declare(study.get(), kSpace) == ATTUNE_STUDY_OK);
+  const char* text = nullptr;
+  CHECK(attune_study_suggest(study.get(), 0, "x", "[", &text) == ATTUNE_STUDY_FAILED);
+  CHECK_THAT(attune_study_error(study.get()), Contains("declared"));
+  CHECK(attune_study_declare(study.get(), "[]") == ATTUNE_STUDY_FAILED);
+}
+
 TEST_CASE("study_c: a tuner that has no more says so") {
   const Handle study =
       created({{"tuner", "GridSearch"}}, R"({"c": {"_type": "choice", "_value": ["a", "b"]}})");
@@ -141,6 +158,29 @@ TEST_CASE("study_c: a tuner that has no more says so") {
   CHECK(asked["trials"].size() == 2);
   CHECK(asked["no_more"] == true);
   CHECK_FALSE(asked["reason"].get<std::string>().empty());
+}
+
+TEST_CASE("study_c: the importance of parameters, the largest first") {
+  const Handle study = created(
+      {{"tuner", "Random"}, {"seed", 1}, {"objectives", {{{"metric", "a"}}, {{"metric", "b"}}}}},
+      R"({"x": {"_type": "uniform", "_value": [0, 1]}, "y": {"_type": "uniform", "_value": [0, 1]}})");
+  const char* text = nullptr;
+  CHECK(attune_study_importance(study.get(), nullptr, &text) == ATTUNE_STUDY_FAILED);
+  CHECK_THAT(attune_study_error(study.get()), Contains("2 completed trials"));
+  for (std::int64_t id = 0; id < 50; ++id) {
+    const json trial = given(attune_study_ask, study, 1)["trials"][0]["parameters"];
+    const json value = {{"a", trial["y"]}, {"b", trial["x"]}};
+    REQUIRE(attune_study_tell_json(study.get(), id, dump_json(value).c_str()) == ATTUNE_STUDY_OK);
+  }
+  const json first = given(attune_study_importance, study, static_cast<const char*>(nullptr));
+  CHECK(first.size() == 2);
+  CHECK(first.begin().key() == "y");
+  CHECK(first["y"].get<double>() + first["x"].get<double>() == Approx(1));
+  CHECK(first["y"] > 0.9);
+  CHECK(given(attune_study_importance, study, "a") == first);
+  CHECK(given(attune_study_importance, study, "b").begin().key() == "x");
+  CHECK(attune_study_importance(study.get(), "c", &text) == ATTUNE_STUDY_FAILED);
+  CHECK_THAT(attune_study_error(study.get()), Contains("\"c\" is no objective"));
 }
 
 TEST_CASE("study_c: a file goes on where it was") {
