@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fits the SIR model of an epidemic to a real one, asking attuned what to try.
+"""Fits the SIR model of an epidemic to a real one, asking a study what to try.
 
 The data: boys confined to bed at an English boarding school of 763, day by day; influenza,
 January 1978 (British Medical Journal, 4 March 1978, p. 587).

@@ -4,15 +4,18 @@ A trial:            next_parameters, report, final, checkpoint_dir, save, restor
 A function:         run
 Asking for trials:  Study
 Reading results:    Experiment, of attune run
+With Optuna:        optuna.Sampler; without it: compat.optuna
 """
 from __future__ import annotations
 
+import importlib
 import pathlib
 from typing import TYPE_CHECKING, Any, Dict, Optional
 
-from .daemon import DaemonError
-from .errors import ExperimentError, NoMoreTrials, StudyError, WaitForResults
+from .errors import (DaemonError, ExperimentError, LibraryError, NoMoreTrials, StudyError,
+                     WaitForResults)
 from .functions import Reporter, TrialFunction, TrialStopped, run
+from .best_of import importance, maximize, minimize
 from .study import Study
 from .study_trial import StudyTrial
 from .trial import Trial, TrialError, this_trial
@@ -20,10 +23,11 @@ from .trial import Trial, TrialError, this_trial
 if TYPE_CHECKING:
     from .experiment import Experiment
 
-__all__ = ['DaemonError', 'Experiment', 'ExperimentError', 'NoMoreTrials', 'Reporter', 'Study',
-           'StudyError', 'StudyTrial', 'Trial', 'TrialError', 'TrialFunction', 'TrialStopped',
-           'WaitForResults', 'checkpoint_dir', 'experiment_id', 'final', 'next_parameters',
-           'output_dir', 'report', 'restore', 'run', 'save', 'sequence_id', 'trial_id']
+__all__ = ['DaemonError', 'Experiment', 'ExperimentError', 'LibraryError', 'NoMoreTrials',
+           'Reporter', 'Study', 'StudyError', 'StudyTrial', 'Trial', 'TrialError', 'TrialFunction',
+           'TrialStopped', 'WaitForResults', 'checkpoint_dir', 'experiment_id', 'final', 'importance',
+           'maximize', 'minimize', 'next_parameters', 'output_dir', 'report', 'restore', 'run', 'save',
+           'sequence_id', 'trial_id']
 
 
 def __getattr__(name: str) -> Any:
@@ -31,6 +35,8 @@ def __getattr__(name: str) -> Any:
     if name == 'Experiment':
         from .experiment import Experiment  # pylint: disable=import-outside-toplevel
         return Experiment
+    if name in ('compat', 'optuna'):
+        return importlib.import_module(f'{__name__}.{name}')
     raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
 
 

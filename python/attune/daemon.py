@@ -13,19 +13,17 @@ import warnings
 import weakref
 from typing import IO, Dict, List, Optional, Tuple
 
+from .errors import DaemonError
+
 _HEADER = 16  # bytes: two of the command, fourteen digits
 _LOG_PREFIX = re.compile(r'^\[[^]]*\] [A-Z]+ \([^)]*\) ')
 _GRACE = 5.0  # s to end in after Terminate; the daemon itself promises 2.1 s
 
 
-class DaemonError(RuntimeError):
-    """attuned cannot be used any more, or was not found; the message is its own where it has said
-    why."""
-
-
 def find_attuned(program: Optional[str] = None) -> str:
-    """The argument, else $ATTUNED, else PATH, else where this package lies: bin/ of the prefix of
-    an installation, build/release/bin of a source tree. DaemonError: nowhere."""
+    """The argument, else $ATTUNED, else _bin/ of this package (a wheel has it), else PATH, else where
+    this package lies: bin/ of the prefix of an installation, build/release/bin of a source tree.
+    DaemonError: nowhere."""
     parents = pathlib.Path(__file__).resolve().parents
     places = [parents[4] / 'bin' / 'attuned'] if len(parents) > 4 else []
     places.append(parents[2] / 'build' / 'release' / 'bin' / 'attuned')
@@ -35,7 +33,7 @@ def find_attuned(program: Optional[str] = None) -> str:
             if not found:
                 raise DaemonError(f'{source}no program {name}')
             return found
-    for place in ('attuned', *map(str, places)):
+    for place in (str(parents[0] / '_bin' / 'attuned'), 'attuned', *map(str, places)):
         found = shutil.which(place)
         if found:
             return found

@@ -1,4 +1,4 @@
-"""What a Study says when it was given something that it cannot use."""
+"""What attune says when it cannot do what was asked for."""
 
 
 class StudyError(ValueError):
@@ -11,6 +11,15 @@ class NoMoreTrials(Exception):
 
 class WaitForResults(Exception):
     """The tuner can propose nothing before a trial that runs has ended or reported."""
+
+
+class DaemonError(RuntimeError):
+    """attuned cannot be used any more, or was not found; the message is its own where it has said
+    why."""
+
+
+class LibraryError(RuntimeError):
+    """libattune_study.so was not found, or is of another version."""
 
 
 class ExperimentError(ValueError):

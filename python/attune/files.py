@@ -1,7 +1,6 @@
 """Files that appear whole or not at all, and waiting for files of others."""
 from __future__ import annotations
 
-import ctypes
 import os
 import pathlib
 import select
@@ -61,6 +60,7 @@ def wait_for(attempt: Callable[[], Optional[T]], folder: pathlib.Path) -> T:
 def _watch(folder: pathlib.Path) -> Optional[int]:
     """A descriptor that becomes readable when something happens; None: not on this system."""
     try:
+        import ctypes  # here: few trials need it  # pylint: disable=import-outside-toplevel
         library = ctypes.CDLL(None, use_errno=True)
         descriptor = library.inotify_init1(os.O_CLOEXEC)
         add_watch = library.inotify_add_watch

@@ -19,7 +19,7 @@ from .errors import StudyError
 from .study_file import VERSION, Event, StudyFile
 from .study_results import StudyResults
 from .study_settings import Settings
-from .study_trial import StudyTrial
+from .study_trial import DaemonTrial, StudyTrial
 
 _JOURNAL = 'attuned.journal'
 
@@ -31,11 +31,11 @@ class StudyCore(StudyResults):
         self._settings = settings
         self._program = program
         self._changed = threading.Condition(threading.RLock())  # an end or a report of a trial
-        self._trials: List[StudyTrial] = []
-        self._ready: Deque[StudyTrial] = deque()  # proposed, and not asked for yet
+        self._trials: List[DaemonTrial] = []
+        self._ready: Deque[DaemonTrial] = deque()  # proposed, and not asked for yet
         self._enqueued: Deque[Dict[str, Any]] = deque()  # parameters that come before those
         self._imported: List[Dict[str, Any]] = []  # as FD wants them, for an attuned that is new
-        self._left_over: Deque[StudyTrial] = deque()  # ran when the program ended that had the file
+        self._left_over: Deque[DaemonTrial] = deque()  # ran when the program ended that had the file
         self._requested = 0  # trials that attuned owes
         self._next_id = 0  # above all parameter ids that attuned has given out
         self._unsettled = False  # an exchange was interrupted: an answer may be lost
@@ -85,8 +85,8 @@ class StudyCore(StudyResults):
                 'exhausted': self._exhausted, 'requested': self._requested,
                 'next_id': self._next_id, 'enqueued': list(self._enqueued),
                 'imported': self._imported,
-                'trials': [vars(trial) for trial in self._trials],
-                'ready': [vars(trial) for trial in self._ready],
+                'trials': [trial.record() for trial in self._trials],
+                'ready': [trial.record() for trial in self._ready],
                 'sent': self._daemon.sent, 'received': self._daemon.received,
                 'journal': _read_journal(self._folder)}
 
@@ -94,8 +94,8 @@ class StudyCore(StudyResults):
         """Goes on where _document() was; not started yet."""
         self._exhausted = document['exhausted']
         self._requested = document['requested']
-        self._trials = [StudyTrial(**record) for record in document['trials']]
-        self._ready = deque(StudyTrial(**record) for record in document['ready'])
+        self._trials = [DaemonTrial(**record, owner=self) for record in document['trials']]
+        self._ready = deque(DaemonTrial(**record, owner=self) for record in document['ready'])
         self._enqueued = deque(document.get('enqueued', []))
         self._imported = document.get('imported', [])
         ids = [trial.parameter_id for trial in (*self._trials, *self._ready)]
@@ -169,8 +169,8 @@ class StudyCore(StudyResults):
         results are those of any other trial."""
         proposal = {'parameter_id': self._next_id, 'parameter_source': 'customized',
                     'parameters': parameters, 'parameter_index': 0}
-        trial = StudyTrial(len(self._trials), parameters, parameter_id=self._next_id,
-                           proposal=json.dumps(proposal))
+        trial = DaemonTrial(len(self._trials), parameters, parameter_id=self._next_id,
+                            proposal=json.dumps(proposal), owner=self)
         self._next_id += 1
         self._trials.append(trial)  # before it is told: after an interrupt it is told again
         self._synchronize(('AD', json.dumps([{**proposal, 'trial_job_id': trial.job}])))
@@ -236,8 +236,8 @@ class StudyCore(StudyResults):
                 proposal = json.loads(payload)
                 self._requested = max(0, self._requested - 1)
                 self._next_id = max(self._next_id, proposal['parameter_id'] + 1)
-                self._ready.append(StudyTrial(-1, proposal['parameters'], proposal=payload,
-                                              parameter_id=proposal['parameter_id']))
+                self._ready.append(DaemonTrial(-1, proposal['parameters'], proposal=payload,
+                                               parameter_id=proposal['parameter_id'], owner=self))
             elif code == 'NO':
                 self._requested = 0  # it is the answer to all
                 self._exhausted = True

@@ -6,13 +6,13 @@ import warnings
 from typing import TYPE_CHECKING, List, Tuple
 
 from .study_file import Event
-from .study_trial import StudyTrial
+from .study_trial import DaemonTrial
 
 if TYPE_CHECKING:
-    from .study import Study
+    from .daemon_study import DaemonStudy
 
 
-def replay(study: 'Study', events: List[Event]) -> None:
+def replay(study: 'DaemonStudy', events: List[Event]) -> None:
     """The same calls give the same answers. Where another version of attuned answers otherwise,
     what was answered then counts, and attuned is told all of it at the end, with a warning."""
     for event in events:
@@ -42,7 +42,7 @@ def replay(study: 'Study', events: List[Event]) -> None:
                       'all results count, but it goes on otherwise', RuntimeWarning, stacklevel=4)
 
 
-def _ask(study: 'Study', event: Event) -> None:
+def _ask(study: 'DaemonStudy', event: Event) -> None:
     proposals = event['trials']
     begin = len(study._trials)
     if not isinstance(study._daemon, _Nobody):
@@ -63,8 +63,8 @@ def _ask(study: 'Study', event: Event) -> None:
         if _is_of_user(proposal) and study._enqueued:
             study._enqueued.popleft()
         study._next_id = max(study._next_id, fields['parameter_id'] + 1)
-        study._trials.append(StudyTrial(len(study._trials), fields['parameters'], proposal=proposal,
-                                        parameter_id=fields['parameter_id']))
+        study._trials.append(DaemonTrial(len(study._trials), fields['parameters'], owner=study,
+                                         proposal=proposal, parameter_id=fields['parameter_id']))
 
 
 def _is_of_user(proposal: str) -> bool:

@@ -3,11 +3,14 @@ from __future__ import annotations
 
 import math
 import threading
-from typing import Any, Dict, List, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 
 from . import standing, values
 from .errors import StudyError
 from .study_trial import StudyTrial
+
+if TYPE_CHECKING:
+    import pandas
 
 
 class StudyResults:
@@ -67,6 +70,31 @@ class StudyResults:
         """Whether it has completed with a finite number of each objective, and breaks no limit."""
         rank = self._rank(trial)
         return rank is not None and rank[0] == 0
+
+    @property
+    def maximizes(self) -> bool:
+        """Whether larger values of the first objective are better."""
+        return self._settings['objectives'][0].get('mode') == 'maximize'
+
+    def dataframe(self) -> 'pandas.DataFrame':
+        """A row for each trial: number, status, value, the metrics of its result, its parameters.
+        ImportError: pandas is not installed."""
+        try:
+            import pandas  # pylint: disable=import-outside-toplevel
+        except ImportError as error:
+            raise ImportError('Study.dataframe() needs pandas, which is not installed: '
+                              'pip install pandas, or use trials') from error
+        return pandas.DataFrame([self._row(trial) for trial in self.trials])
+
+    def _row(self, trial: StudyTrial) -> Dict[str, Any]:
+        metrics = trial.metrics if isinstance(trial.metrics, dict) else {}
+        return {'number': trial.number, 'status': trial.status, 'value': self.value(trial),
+                **{f'metrics.{name}': value for name, value in metrics.items()},
+                **{f'parameters.{name}': value for name, value in trial.parameters.items()}}
+
+    def _repr_html_(self) -> str:
+        from .notebook import page  # pylint: disable=import-outside-toplevel
+        return page(self)
 
     @property
     def seed(self) -> int:

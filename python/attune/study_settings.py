@@ -33,9 +33,6 @@ def make(space: Dict[str, Any], tuner: str, tuner_args: Optional[Dict[str, Any]]
         raise StudyError(f'maximize: must be True or False, got {maximize!r}')
     if maximize and objectives:
         raise StudyError('maximize: give objectives their modes, and leave out maximize')
-    if isinstance(space, dict) and not space:
-        raise StudyError("space: has no parameter; name one, as {'x': {'_type': 'uniform', "
-                         "'_value': [0, 1]}}")
     for name, value in (('tuner_args', tuner_args), ('assessor_args', assessor_args)):
         if value is not None and not isinstance(value, dict):
             raise StudyError(f"{name}: must be a dict of arguments, got {value!r:.100}")

@@ -1,4 +1,4 @@
-"""The examples of docs/python.md: each runs as it stands there."""
+"""The examples of docs/python.md and docs/frameworks.md: each runs as it stands there."""
 import json
 import os
 import pathlib
@@ -7,6 +7,8 @@ import subprocess
 import sys
 import tempfile
 import unittest
+
+from support import python_with
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # What an example leaves to its reader.
@@ -34,9 +36,9 @@ class Examples(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
-    def example(self, code):
+    def example(self, code, python=sys.executable):
         before = ''.join(text for use, text in NAMES.items() if use in code)
-        return self.run_in_folder([sys.executable, '-B', '-c', before + code])
+        return self.run_in_folder([python, '-B', '-c', before + code])
 
     def test_each_example_runs(self):
         (self.folder / 'experiment.json').write_text(json.dumps(FILE))
@@ -54,6 +56,17 @@ class Examples(unittest.TestCase):
         self.assertRegex(said, r'(?m)^50 \d')
         value = float(re.match(r'[\d.e-]+', said).group())  # of the first example
         self.assertLess(value, 0.1)
+
+    def test_each_example_of_the_adapters(self):
+        examples = re.findall(r'```python\n(.*?)```', (ROOT / 'docs/frameworks.md').read_text(), re.S)
+        self.assertEqual(len(examples), 5)
+        for code in examples:
+            needs = re.findall(r'\b(?:sklearn|xgboost|ray)\b', code)[0]
+            with self.subTest(code=code):
+                python = python_with(needs)
+                if python is None:
+                    self.skipTest(f'no Python has {needs}')
+                self.assertTrue(self.example(code, python))
 
     def test_the_first_one_stands_before_any_prose_of_length(self):
         text = (ROOT / 'docs/python.md').read_text()

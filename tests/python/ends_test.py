@@ -13,7 +13,7 @@ import warnings
 from unittest import mock
 
 import attune
-from attune.daemon import Daemon, find_attuned
+from attune.daemon import find_attuned
 from support import UNIFORM, StudyCase
 
 
@@ -65,7 +65,7 @@ class Ends(StudyCase):
             with self.subTest(named=named), tempfile.TemporaryDirectory() as folder, \
                     mock.patch.object(tempfile, 'tempdir', folder):
                 with self.assertRaises(attune.StudyError) as caught:
-                    attune.Study(**{'space': UNIFORM, **named}, file=f'{folder}/study')
+                    attune.Study(**{'space': UNIFORM, 'attuned': True, **named}, file=f'{folder}/study')
                 self.assertIn(words, str(caught.exception))
                 self.assertEqual(os.listdir(folder), [])
         self.assertTrue(issubclass(attune.StudyError, ValueError))
@@ -76,7 +76,7 @@ class Ends(StudyCase):
             attune.Study(UNIFORM, attuned='/none')
         with mock.patch.dict(os.environ, ATTUNED='/none'), \
                 self.assertRaisesRegex(attune.DaemonError, '^ATTUNED: no program /none$'):
-            attune.Study(UNIFORM)
+            attune.Study(UNIFORM, attuned=True)
         with tempfile.NamedTemporaryFile(delete=False) as script:
             script.write(b'not a program')
         self.addCleanup(os.unlink, script.name)
@@ -198,7 +198,7 @@ class Ends(StudyCase):
     def test_nothing_is_left(self):
         before, threads = open_descriptors(), threading.active_count()
         for end in ('close', 'with', 'kill', 'forget'):
-            study = attune.Study(UNIFORM)
+            study = attune.Study(UNIFORM, attuned=True)
             pid, folder = study._daemon.pid, study._folder
             study.tell(study.ask(), 1)
             if end == 'close':
@@ -232,7 +232,7 @@ class Ends(StudyCase):
 
     def test_the_end_of_the_process_is_the_daemons(self):
         # The daemon holds the pipe's other end: it is at its end when both are gone.
-        code = ('import attune, sys; study = attune.Study({"x": {"_type": "uniform", "_value": '
+        code = ('import attune, sys; study = attune.Study(attuned=True, space={"x": {"_type": "uniform", "_value": '
                 '[0, 1]}}); print(study._daemon.pid, study._folder, flush=True); sys.stdin.read()')
         process = subprocess.Popen([sys.executable, '-B', '-c', code], stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE, text=True)
@@ -256,11 +256,11 @@ class Ends(StudyCase):
         return done
 
     def test_a_program_that_does_not_close(self):
-        use = 'study = attune.Study(SPACE)\nstudy.tell(study.ask(), 1)\n'
+        use = 'study = attune.Study(SPACE, attuned=True)\nstudy.tell(study.ask(), 1)\n'
         saved = ('study.save(os.environ["TMPDIR"] + "/saved")\n'
                  'again = attune.Study.load(os.environ["TMPDIR"] + "/saved")\n'
                  'os.unlink(os.environ["TMPDIR"] + "/saved")\nagain.ask()\n')
-        refused = ('try: attune.Study(SPACE, tuner="none")\n'
+        refused = ('try: attune.Study(SPACE, attuned=True, tuner="none")\n'
                    'except attune.StudyError as error: kept = error\n')
         for code in (use, use + saved, refused, use + 'sys.exit(0)'):
             with self.subTest(code=code):
@@ -271,7 +271,7 @@ class Ends(StudyCase):
         self.assertTrue(done.stderr.endswith('OSError: boom\n'), done.stderr)
 
     def test_a_forked_child_leaves_it_alone(self):
-        fork = ('study = attune.Study(SPACE)\nstudy.tell(study.ask(), 1)\n'
+        fork = ('study = attune.Study(SPACE, attuned=True)\nstudy.tell(study.ask(), 1)\n'
                 'child = os.fork()\nif child == 0:\n    {}\n'
                 'assert os.waitpid(child, 0)[1] == 0\n'
                 'assert os.path.isdir(study._folder)\n'
@@ -288,7 +288,7 @@ class Ends(StudyCase):
                      'NNI_TUNER_COMMAND_CHANNEL': 'ws://127.0.0.1:1'}
             os.environ.update(names)
             try:
-                with attune.Study(UNIFORM) as study:
+                with attune.Study(UNIFORM, attuned=True) as study:
                     study.ask()
                     given = pathlib.Path(f'/proc/{study._daemon.pid}/environ').read_bytes()
                     self.assertNotIn(b'NNI_', given)

@@ -15,7 +15,7 @@ GOOD = {'parameters': {'x': 0.5}, 'value': 1}
 
 
 def study_of(**named):
-    return lambda: attune.Study(**{'space': UNIFORM, **named})
+    return lambda: attune.Study(**{'space': UNIFORM, 'attuned': True, **named})
 
 
 class Mistakes(StudyCase):
@@ -37,7 +37,7 @@ class Mistakes(StudyCase):
 
     def test_how_a_study_is_made(self):
         for number, (call, *expected) in enumerate([
-                (study_of(space={}), attune.StudyError, 'space: has no parameter; name one'),
+                (study_of(space={}), attune.StudyError, 'space: with attuned it has to be there'),
                 (study_of(space={1: 2}), TypeError, 'space: keys must be strings, got 1'),
                 (study_of(space=[UNIFORM]), attune.StudyError, 'space: ', 'must be an object'),
                 (study_of(space={'x': [0, 1]}), attune.StudyError, 'space: ', 'search_space.x:',
@@ -119,7 +119,7 @@ class Mistakes(StudyCase):
     def test_no_process_is_left_of_a_study_that_was_refused(self):
         code = ('import attune, os\n'
                 'for named in ({"tuner": "None"}, {"space": 5}, {"file": "/none/study"}):\n'
-                '    try: attune.Study(**{"space": ' + repr(UNIFORM) + ', **named})\n'
+                '    try: attune.Study(**{"space": ' + repr(UNIFORM) + ', "attuned": True, **named})\n'
                 '    except (ValueError, OSError): pass\n'
                 'try: print(os.waitpid(-1, os.WNOHANG))\n'
                 'except ChildProcessError: print("none")\n')

@@ -25,7 +25,7 @@ class Package(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def test_pip_installs_attune_alone(self):
+    def test_pip_installs_attune_without_compat(self):
         python = python_with_pip()
         if python is None:
             self.skipTest('needs pip, setuptools and wheel')
@@ -39,10 +39,10 @@ class Package(unittest.TestCase):
             capture_output=True, text=True, timeout=200, env=environment)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         names = {path.name for path in target.iterdir() if not path.name.endswith('-info')}
-        self.assertEqual(names, {'attune'})
-        modules = {path.relative_to(PYTHON) for path in (PYTHON / 'attune').glob('**/*.py')}
-        self.assertEqual({path.relative_to(target) for path in target.glob('attune/**/*.py')},
-                         modules)
+        self.assertEqual(names, {'attune', 'hydra_plugins'})
+        modules = {path.relative_to(PYTHON) for folder in names
+                   for path in (PYTHON / folder).glob('**/*.py')}
+        self.assertEqual({path.relative_to(target) for path in target.glob('**/*.py')}, modules)
         out = subprocess.check_output(
             [sys.executable, '-B', '-c', 'import attune; print(attune.__file__)'], text=True,
             cwd='/', env={**os.environ, 'PYTHONPATH': str(target)})
@@ -69,6 +69,8 @@ class Package(unittest.TestCase):
         self.assertEqual(found(package, PATH=''), beside)
         in_path = program(self.folder / 'other/attuned')
         self.assertEqual(found(package, PATH=os.path.dirname(in_path)), in_path)
+        within = program(package / '_bin/attuned')  # a wheel's: the version that belongs to it
+        self.assertEqual(found(package, PATH=os.path.dirname(in_path)), within)
         named = program(self.folder / 'my-attuned')
         self.assertEqual(found(package, PATH=os.path.dirname(in_path), ATTUNED=named), named)
         self.assertIn('no program', found(package, PATH=os.path.dirname(in_path), ATTUNED='none'))

@@ -3,7 +3,6 @@ import contextlib
 import fcntl
 import json
 import os
-import pathlib
 import select
 import signal
 import subprocess
@@ -14,7 +13,7 @@ from unittest import mock
 import unittest
 
 import attune
-from support import CHOICE, TWO, UNIFORM, StudyCase, parabola
+from support import CHOICE, TWO, UNIFORM, StudyFileCase, parabola
 
 
 def await_end(pid):
@@ -27,26 +26,12 @@ def await_end(pid):
             os.close(descriptor)
 
 
-class Files(StudyCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.path = pathlib.Path(folder.name) / 'study'
-
-    def open(self):
-        study = attune.Study.open(self.path)
-        self.addCleanup(study.close)
-        return study
-
-    def state(self, study):
-        return [(trial.number, trial.parameters, trial.status, trial.metrics, trial.reports)
-                for trial in study.trials]
-
+class Files(StudyFileCase):
     def killed(self, code):
         """Runs a program that ends by kill -9 in the middle of its work."""
         before = ('import attune, os, signal\n'
                   f'def die(): os.kill(os.getpid(), signal.SIGKILL)\n'
-                  f'study = attune.Study({TWO!r}, "Random", seed=1, file={str(self.path)!r})\n'
+                  f'study = attune.Study({TWO!r}, "Random", seed=1, attuned=True, file={str(self.path)!r})\n'
                   'print(study._daemon.pid, flush=True)\n')
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run([sys.executable, '-B', '-c', before + code], timeout=200,
@@ -160,7 +145,7 @@ class Files(StudyCase):
         self.assertEqual(os.listdir(self.path.parent), ['study'])
 
     def test_killed_from_outside_at_any_moment(self):
-        code = (f'import attune\nstudy = attune.Study({TWO!r}, "Random", seed=1, '
+        code = (f'import attune\nstudy = attune.Study({TWO!r}, "Random", seed=1, attuned=True, '
                 f'file={str(self.path)!r})\nprint(study._daemon.pid, flush=True)\n'
                 'for n in range(1, 1000):\n'
                 '    study.enqueue({"x": n / 1000, "k": 1})\n'
@@ -230,7 +215,7 @@ class Files(StudyCase):
 
     def test_one_study_at_a_time(self):
         study = self.study(file=self.path)
-        for begin in (self.open, lambda: attune.Study(UNIFORM, file=self.path,
+        for begin in (self.open, lambda: attune.Study(UNIFORM, attuned=True, file=self.path,
                                                       if_exists='continue')):
             with self.assertRaisesRegex(attune.StudyError, 'is used by another study'):
                 begin()
@@ -247,16 +232,16 @@ class Files(StudyCase):
         study.tell(study.ask(), 1)
         study.close()
         with self.assertRaisesRegex(attune.StudyError, "exists; go on with it by if_exists='con"):
-            attune.Study(UNIFORM, file=self.path)
+            attune.Study(UNIFORM, attuned=True, file=self.path)
         again = self.study(file=self.path, seed=None, if_exists='continue', concurrency=3)
         self.assertEqual((len(again.trials), again.seed), (1, study.seed))
         again.close()
         for named in ({'tuner': 'Random'}, {'maximize': True}, {'seed': again.seed + 1}):
             with self.assertRaisesRegex(attune.StudyError, 'was made with'):
-                attune.Study(UNIFORM, file=self.path, if_exists='continue',
+                attune.Study(UNIFORM, attuned=True, file=self.path, if_exists='continue',
                              **{'seed': again.seed, **named})
         with self.assertRaisesRegex(attune.StudyError, "if_exists: must be 'fail' or"):
-            attune.Study(UNIFORM, file=self.path, if_exists='no')
+            attune.Study(UNIFORM, attuned=True, file=self.path, if_exists='no')
 
     def test_another_attuned_is_told_what_was_done(self):
         study = self.study(CHOICE, tuner='GridSearch', file=self.path)

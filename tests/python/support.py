@@ -1,7 +1,10 @@
 """A trial's folder, and what a trial has left in it."""
 import contextlib
 import json
+import os
 import pathlib
+import subprocess
+import sys
 import tempfile
 import unittest
 from unittest import mock
@@ -61,9 +64,14 @@ def parabola(config):
 
 
 class StudyCase(unittest.TestCase):
+    """The engine is attuned, unless a class that derives from this one says otherwise."""
+
+    attuned = True
+
     def study(self, *arguments, **named):
         """A Study, of UNIFORM unless another space is given; closed at the end."""
-        study = attune.Study(*(arguments or (UNIFORM,)), **{'seed': 1, **named})
+        study = attune.Study(*(arguments or (UNIFORM,)),
+                             **{'seed': 1, 'attuned': self.attuned, **named})
         self.addCleanup(study.close)
         return study
 
@@ -83,3 +91,45 @@ class StudyCase(unittest.TestCase):
         with mock.patch.object(study._daemon, 'receive', interrupted), \
                 contextlib.suppress(KeyboardInterrupt):
             yield left
+
+
+def python_with(*modules):
+    """An interpreter that has them: this one, or Debian's. None: neither has."""
+    code = 'import ' + ', '.join(modules)
+    for python in (sys.executable, '/usr/bin/python3'):
+        if subprocess.run([python, '-c', code], capture_output=True).returncode == 0:
+            return python
+    return None
+
+
+def run_with(*modules):
+    """Runs this test program in an interpreter that has the modules. False: there is none."""
+    python = python_with(*modules)
+    if python not in (None, sys.executable):
+        os.execv(python, [python, '-B', *sys.argv])
+    return python is not None
+
+
+def need(*modules):
+    """run_with(), or ends the test program, which is skipped then."""
+    if not run_with(*modules):
+        print('OK (skipped: needs', ', '.join(modules) + ')')
+        raise SystemExit
+
+
+class StudyFileCase(StudyCase):
+    """self.path is that of a study's file, in a folder of its own."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = pathlib.Path(folder.name) / 'study'
+
+    def open(self):
+        study = attune.Study.open(self.path)
+        self.addCleanup(study.close)
+        return study
+
+    def state(self, study):
+        return [(trial.number, trial.parameters, trial.status, trial.metrics, trial.reports)
+                for trial in study.trials]

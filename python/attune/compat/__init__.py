@@ -1,0 +1,1 @@
+"""Modules with the names and functions of other tools, on attune's engine."""

@@ -1,0 +1,1 @@
+"""attune as a sweeper of Hydra (docs/frameworks.md)."""
