@@ -1,20 +1,22 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that are missing. Asks apt only when something is.
-#   scripts/install_deps.sh [build] [katib] [test] [lint] [bench]     default: build
+#   scripts/install_deps.sh [build] [katib] [test] [lint] [bench] [package] [browser]     default: build
 set -euo pipefail
 
 packages_of() {
   case $1 in
-    build) echo g++ cmake ninja-build pkg-config ccache python3 libboost-dev nlohmann-json3-dev \
+    build) echo g++ cmake ninja-build pkg-config ccache python3 brotli libboost-dev nlohmann-json3-dev \
                 libspdlog-dev libfmt-dev libcli11-dev libyaml-cpp-dev libeigen3-dev \
                 libnlopt-dev libmuparser-dev libsqlitecpp-dev libsqlite3-dev \
-                libpcre2-dev libssl-dev ;;
+                libpcre2-dev libssl-dev libcairo2-dev ;;
     katib) echo libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc ;;
-    test) echo catch2 python3 python3-optuna python3-grpcio python3-protobuf iproute2 slurmctld \
-               slurmd slurm-client ;;
+    test) echo catch2 python3 python3-optuna python3-sklearn python3-xgboost python3-omegaconf \
+               python3-grpcio python3-protobuf iproute2 slurmctld slurmd slurm-client ;;
+    package) echo debhelper dh-python dpkg-dev lintian mmdebstrap python3-setuptools python3-wheel ;;
     bench) echo libbenchmark-dev python3 ;;
+    browser) echo chromium python3-websockets ;;  # for the tests of the dashboard's page
     lint) echo clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev ;;
-    *) echo "install_deps.sh: unknown profile '$1'; known: build, katib, test, lint, bench" >&2; return 2 ;;
+    *) echo "install_deps.sh: unknown profile '$1'; known: build, katib, test, lint, bench, package, browser" >&2; return 2 ;;
   esac
 }
 

@@ -1,0 +1,356 @@
+#include "dashboard/http_server.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <list>
+#include <optional>
+
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http.hpp>
+
+#include "os/trust.h"
+#include "wire/host_port.h"
+
+namespace attune {
+namespace {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+using asio::ip::tcp;
+using Code = boost::system::error_code;
+using Socket = asio::generic::stream_protocol::socket;
+using Acceptor = asio::basic_socket_acceptor<asio::generic::stream_protocol>;
+
+constexpr std::string_view kUnix = "unix:";
+
+HttpResponse plain_error(int status, const std::string& why) {
+  return HttpResponse::text(status, "text/plain; charset=utf-8", why + "\n");
+}
+
+}  // namespace
+
+struct HttpServer::State {
+  State(asio::io_context& context, Handler handle, const HttpLimits& most)
+      : io(context), handler(std::move(handle)), limits(most), acceptor(context), pause(context) {}
+
+  asio::io_context& io;
+  Handler handler;  // empty: the server is gone
+  HttpLimits limits;
+  Acceptor acceptor;
+  asio::steady_timer pause;  // after an error of accept()
+  std::string address;
+  std::string socket_file;  // to remove at the end
+  bool loopback = true;
+  // The one that has waited longest for a request is the first.
+  std::list<Connection*> waiting;
+  std::list<Connection*> all;
+};
+
+// One client. It lives as long as an operation of it is pending, or somebody holds its answer.
+class HttpServer::Connection final : public HttpAnswer,
+                                     public EventStream,
+                                     public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(Socket socket, std::shared_ptr<State> state)
+      : socket_(std::move(socket)), timer_(state->io), state_(std::move(state)) {
+    state_->all.push_front(this);
+    place_ = state_->all.begin();
+  }
+  ~Connection() override {
+    no_longer_waits();
+    state_->all.erase(place_);
+  }
+
+  void start() { await(); }
+
+  void drop() {
+    Code ignored;
+    open_ = false;
+    no_longer_waits();
+    timer_.cancel();
+    socket_.close(ignored);
+  }
+
+  // ---- HttpAnswer
+  void send(HttpResponse response) override {
+    if (answered_ || !open_) return;
+    answered_ = true;
+    response_ = std::move(response);
+    head_ = head_of(response_);
+    write(response_.body && parser_->get().method() != http::verb::head ? response_.body : nullptr,
+          &Connection::written);
+  }
+
+  std::shared_ptr<EventStream> stream() override {
+    answered_ = true;
+    keep_ = false;
+    streams_ = true;
+    response_ = {.status = 200, .type = "text/event-stream", .body = nullptr};
+    head_ = head_of(response_);
+    write(nullptr, &Connection::event_written);
+    watch_end();
+    return shared_from_this();
+  }
+
+  // ---- EventStream
+  void send(const std::string& name, const std::string& id, const std::string& data) override {
+    next_ = "event: " + name + "\n";
+    if (!id.empty()) next_ += "id: " + id + "\n";
+    // A line end within the data would end its line.
+    std::string_view rest = data;
+    while (true) {
+      const std::size_t end = rest.find_first_of("\r\n");
+      next_ += fmt::format("data: {}\n", rest.substr(0, end));
+      if (end == std::string_view::npos) break;
+      rest.remove_prefix(end + 1);
+    }
+    next_ += "\n";
+    write_event();
+  }
+  void keep_alive() override {
+    if (next_.empty()) next_ = ": alive\n\n";
+    write_event();
+  }
+  void close() override { drop(); }
+  bool is_open() const override { return open_; }
+
+ private:
+  using Done = void (Connection::*)();
+
+  // Waits for the first byte of a request, then for all of it.
+  void await() {
+    parser_.emplace();
+    parser_->header_limit(static_cast<std::uint32_t>(state_->limits.header_bytes));
+    parser_->body_limit(state_->limits.body_bytes);
+    answered_ = false;
+    state_->waiting.push_back(this);
+    waits_ = std::prev(state_->waiting.end());
+    if (buffer_.size() > 0) return read();
+    limit(state_->limits.idle);
+    socket_.async_wait(Socket::wait_read, [self = shared_from_this()](Code error) {
+      if (!error) self->read();
+    });
+  }
+
+  void read() {
+    no_longer_waits();
+    limit(state_->limits.request);
+    http::async_read(socket_, buffer_, *parser_,
+                     [self = shared_from_this()](Code error, std::size_t) { self->got(error); });
+  }
+
+  void got(Code error) {
+    timer_.cancel();
+    if (error == http::error::header_limit) return refuse(431, "the request's header is too large");
+    if (error == http::error::body_limit) return refuse(413, "the request's body is too large");
+    if (error == http::error::end_of_stream || !open_) return drop();
+    if (error.category() == http::make_error_code(http::error::bad_method).category())
+      return refuse(400, "this is no HTTP request: " + error.message());
+    if (error) return drop();
+    keep_ = parser_->keep_alive();
+    HttpRequest request;
+    auto target = parse_target({parser_->get().target().data(), parser_->get().target().size()});
+    if (!target) return refuse(400, target.error().message);
+    request.target = *std::move(target);
+    request.method = std::string(parser_->get().method_string());
+    for (const auto& field : parser_->get()) {
+      request.headers.emplace_back(
+          lower_case({field.name_string().data(), field.name_string().size()}),
+          std::string(field.value()));
+    }
+    request.body = std::move(parser_->get().body());
+    if (!state_->handler) return drop();
+    state_->handler(std::move(request), shared_from_this());
+  }
+
+  // Answers a request that was not read to its end, so the connection cannot be used again.
+  void refuse(int status, const std::string& why) {
+    keep_ = false;
+    send(plain_error(status, why));
+  }
+
+  std::string head_of(const HttpResponse& response) const {
+    std::string head = fmt::format("HTTP/1.1 {} {}\r\n", response.status,
+                                   std::string(http::obsolete_reason(http::int_to_status(
+                                       static_cast<unsigned>(response.status)))));
+    if (response.status != 204 && response.status != 304)
+      head += fmt::format("Content-Type: {}\r\n", response.type);
+    if (!streams_)
+      head += fmt::format("Content-Length: {}\r\n", response.body ? response.body->size() : 0);
+    head += keep_ ? "Connection: keep-alive\r\n" : "Connection: close\r\n";
+    for (const auto& [name, value] : response.headers)
+      head += fmt::format("{}: {}\r\n", name, value);
+    return head + "\r\n";
+  }
+
+  // Writes `head_` and the body.
+  void write(const std::shared_ptr<const std::string>& body, Done done) {
+    writing_ = true;
+    limit(state_->limits.write);
+    const std::array<asio::const_buffer, 2> buffers = {
+        asio::buffer(head_), body ? asio::buffer(*body) : asio::const_buffer()};
+    asio::async_write(socket_, buffers,
+                      [self = shared_from_this(), body, done](Code error, std::size_t) {
+                        self->writing_ = false;
+                        self->timer_.cancel();
+                        if (error || !self->open_) return self->drop();
+                        (*self.*done)();
+                      });
+  }
+
+  void written() {
+    response_ = {};
+    if (keep_) return await();
+    // The client may still send, such as the rest of a body that is too large. If the socket were
+    // closed at once, the system would answer that with a reset, and the client might not see why.
+    Code ignored;
+    socket_.shutdown(Socket::shutdown_send, ignored);
+    limit(state_->limits.request);
+    drain();
+  }
+
+  void drain() {
+    socket_.async_read_some(asio::buffer(rest_),
+                            [self = shared_from_this()](Code error, std::size_t) {
+                              return error ? self->drop() : self->drain();
+                            });
+  }
+
+  void write_event() {
+    if (writing_ || next_.empty() || !open_) return;
+    head_ = std::exchange(next_, {});
+    write(nullptr, &Connection::event_written);
+  }
+  void event_written() { write_event(); }
+
+  // A client that leaves shows it by the end of what it sends.
+  void watch_end() {
+    socket_.async_read_some(asio::buffer(rest_),
+                            [self = shared_from_this()](Code error, std::size_t) {
+                              return error ? self->drop() : self->watch_end();
+                            });
+  }
+
+  void limit(std::chrono::milliseconds time) {
+    timer_.expires_after(time);
+    timer_.async_wait([weak = weak_from_this()](Code error) {
+      if (const auto self = weak.lock(); self && !error) self->drop();
+    });
+  }
+
+  void no_longer_waits() {
+    if (waits_) state_->waiting.erase(*std::exchange(waits_, std::nullopt));
+  }
+
+  Socket socket_;
+  asio::steady_timer timer_;
+  std::shared_ptr<State> state_;
+  boost::beast::flat_buffer buffer_;
+  std::optional<http::request_parser<http::string_body>> parser_;
+  HttpResponse response_;
+  std::string head_, next_;
+  std::array<char, 512> rest_ = {};
+  bool open_ = true, keep_ = false, answered_ = false, streams_ = false, writing_ = false;
+  std::list<Connection*>::iterator place_;
+  std::optional<std::list<Connection*>::iterator> waits_;
+};
+
+HttpServer::HttpServer(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+HttpServer::~HttpServer() {
+  state_->handler = nullptr;
+  Code ignored;
+  state_->acceptor.close(ignored);
+  state_->pause.cancel();
+  for (Connection* connection : state_->all) connection->drop();
+  if (!state_->socket_file.empty()) ::unlink(state_->socket_file.c_str());
+}
+
+const std::string& HttpServer::address() const { return state_->address; }
+bool HttpServer::is_loopback() const { return state_->loopback; }
+
+Result<std::unique_ptr<HttpServer>> HttpServer::listen(asio::io_context& io,
+                                                       const std::string& address, Handler handler,
+                                                       HttpLimits limits) {
+  auto state = std::make_shared<State>(io, std::move(handler), limits);
+  asio::generic::stream_protocol::endpoint endpoint;
+  Code error;
+  if (address.starts_with(kUnix)) {
+    const std::string file = address.substr(kUnix.size());
+    if (file.empty() || file.size() > 100)
+      return fail(address + ": the path of a socket has 1 to 100 bytes");
+    struct stat status = {};
+    if (::lstat(file.c_str(), &status) == 0) {
+      asio::local::stream_protocol::socket other(io);
+      other.connect(asio::local::stream_protocol::endpoint(file), error);
+      if (!S_ISSOCK(status.st_mode) || !error)
+        return fail(address +
+                    (error ? ": something else is there" : ": another server listens there"));
+      ::unlink(file.c_str());
+    }
+    state->socket_file = file;
+    state->address = address;
+    endpoint = asio::local::stream_protocol::endpoint(file);
+  } else {
+    const HostPort wanted = TRY(parse_host_port(address));
+    tcp::resolver resolver(io);
+    const auto found = resolver.resolve(wanted.host, std::to_string(wanted.port), error);
+    if (error || found.empty())
+      return fail(fmt::format("cannot listen at {}: {}", address, error.message()));
+    state->loopback = found.begin()->endpoint().address().is_loopback();
+    endpoint = found.begin()->endpoint();
+  }
+  Acceptor& acceptor = state->acceptor;
+  acceptor.open(endpoint.protocol(), error);
+  if (!error && state->socket_file.empty())
+    acceptor.set_option(asio::socket_base::reuse_address(true), error);
+  // The socket's file must never be open to others, not even for a moment.
+  const mode_t before = ::umask(0177);
+  if (!error) acceptor.bind(endpoint, error);
+  ::umask(before);
+  if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
+  if (error) return fail(fmt::format("cannot listen at {}: {}", address, error.message()));
+  if (state->socket_file.empty()) {
+    const auto bound = acceptor.local_endpoint(error);
+    tcp::endpoint local;
+    std::copy_n(static_cast<const char*>(static_cast<const void*>(bound.data())), bound.size(),
+                static_cast<char*>(static_cast<void*>(local.data())));
+    const HostPort wanted = TRY(parse_host_port(address));
+    state->address = HostPort{wanted.host, local.port()}.text();
+  }
+  accept(state);
+  return std::unique_ptr<HttpServer>(new HttpServer(std::move(state)));
+}
+
+void HttpServer::accept(const std::shared_ptr<State>& state) {
+  state->acceptor.async_accept([state](Code error, Socket socket) {
+    if (!state->handler) return;
+    if (error) {  // such as too many open files: try again soon, the socket stays readable
+      state->pause.expires_after(std::chrono::milliseconds(100));
+      state->pause.async_wait([state](Code ended) {
+        if (!ended && state->handler) accept(state);
+      });
+      return;
+    }
+    bool room = state->all.size() < state->limits.connections;
+    if (!room && !state->waiting.empty()) {
+      state->waiting.front()->drop();
+      room = true;
+    }
+    const bool stranger = !state->socket_file.empty() && !check_peer(socket.native_handle());
+    // Without room all others are at work: the client must come again.
+    if (room && !stranger) std::make_shared<Connection>(std::move(socket), state)->start();
+    accept(state);
+  });
+}
+
+}  // namespace attune
