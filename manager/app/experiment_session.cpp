@@ -15,6 +15,8 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include "manager/app/live_export.h"
+#include "manager/app/own_dashboard.h"
 #include "manager/app/trial_backends.h"
 #include "manager/cli/options.h"
 #include "manager/control/control_handler.h"
@@ -37,10 +39,11 @@ constexpr double kGiveUpAfter = 10;
 
 class Loop {
  public:
-  Loop(asio::io_context& io, TrialRunner& runner, const ChosenBackend& backend, Progress& progress,
-       const Clock& clock)
+  Loop(asio::io_context& io, TrialRunner& runner, LiveExport& live, const ChosenBackend& backend,
+       Progress& progress, const Clock& clock)
       : io_(io),
         runner_(runner),
+        live_(live),
         backend_(backend),
         progress_(progress),
         clock_(clock),
@@ -57,8 +60,10 @@ class Loop {
       io_.run_one();
       for (int i = 1; i < kEventsAtOnce && io_.poll_one() > 0; ++i) continue;
       runner_.pump();
+      live_.write_ended();
       leave_unreachable();
     }
+    live_.write_ended();
   }
 
  private:
@@ -137,6 +142,7 @@ class Loop {
 
   asio::io_context& io_;
   TrialRunner& runner_;
+  LiveExport& live_;
   const ChosenBackend& backend_;
   Progress& progress_;
   const Clock& clock_;
@@ -224,6 +230,20 @@ Result<std::vector<ImportData::Record>> stored_results(const RunFacts& facts) {
   return ended_results(reader, stored);
 }
 
+// Null: none was wanted, or it did not start, without which the experiment runs as well.
+std::unique_ptr<OwnDashboard> start_dashboard(asio::io_context& io, const SessionSetup& setup,
+                                              Progress& progress) {
+  if (setup.dashboard.empty()) return nullptr;
+  auto started = OwnDashboard::start(
+      io,
+      {setup.program, setup.facts.directory, setup.dashboard == kUsualPlace ? "" : setup.dashboard,
+       setup.environment},
+      [&progress](const std::string& text) { progress.message(text); });
+  if (started) return *std::move(started);
+  progress.message("warning: no dashboard: " + started.error().message);
+  return nullptr;
+}
+
 }  // namespace
 
 // One long function, because each object refers to those that were made before it, and all live
@@ -271,7 +291,9 @@ Result<SessionResult> run_session(SessionSetup setup, Store& store) {
   }
   RunnerOptions options = runner_options(setup.experiment, setup.facts.objectives);
   options.results = [&setup] { return stored_results(setup.facts); };
-  TrialRunner runner(std::move(options), decider, *chosen.backend, clock, writer, reporter, log);
+  LiveExport live(reporter, directory, progress);
+  live.begin(setup.experiment.exports, setup.facts.experiment_id);
+  TrialRunner runner(std::move(options), decider, *chosen.backend, clock, writer, live, log);
   runner_pointer = &runner;
   ControlHandler control(runner, setup.experiment, store, clock);
   const auto server = TRY(ControlServer::listen(
@@ -286,8 +308,9 @@ Result<SessionResult> run_session(SessionSetup setup, Store& store) {
         TRY(runner.add_trial(again.parameters, TrialSource::customized, {}, again.checkpoint));
     writer.add_decision({again.job_id, "retry", "user", "tried again as " + job_id});
   }
+  const auto dashboard = start_dashboard(io, setup, progress);
   runner.start();
-  Loop(io, runner, chosen, progress, clock).run();
+  Loop(io, runner, live, chosen, progress, clock).run();
   if (chosen.at_end && !runner.left_trials()) chosen.at_end(runner.interrupted());
   SessionResult result{reporter.exit_code(), reporter.outcome(), reporter.summary(),
                        reporter.summary_text()};

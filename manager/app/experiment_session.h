@@ -33,6 +33,7 @@ struct SessionSetup {
   // With resume: StoreReader::best(), with which the session's own results are compared.
   std::vector<TrialRecord> succeeded;
   ProgressOptions shown;
+  std::string dashboard;              // as RunOptions::dashboard
   std::vector<std::string> warnings;  // show_beginning() shows these,
   std::vector<std::string> messages;  // then these
 };

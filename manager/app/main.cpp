@@ -14,6 +14,7 @@
 #include "base/terminal_text.h"
 #include "manager/app/pool_commands.h"
 #include "manager/app/run_command.h"
+#include "manager/cli/commands/adopt.h"
 #include "manager/cli/commands/changes.h"
 #include "manager/cli/commands/requests.h"
 #include "manager/cli/commands/views.h"
@@ -84,6 +85,14 @@ int execute(const CommandOptions& options) {
     } else if constexpr (requires { show_pool(o, console, surroundings); }) {
       error_code = kExitFailed;
       return show_pool(o, console, surroundings);
+    } else if constexpr (requires { serve_dashboard(o, surroundings); }) {
+      return serve_dashboard(o, surroundings);
+    } else if constexpr (requires { write_report(o); }) {
+      error_code = kExitFailed;
+      return write_report(o);
+    } else if constexpr (requires { write_plot(o); }) {
+      error_code = kExitFailed;
+      return write_plot(o);
     } else if constexpr (requires { serve_mcp(o); }) {
       return serve_mcp(o);
     } else if constexpr (requires { simulate_experiment(o, surroundings); }) {
@@ -94,6 +103,8 @@ int execute(const CommandOptions& options) {
         return view(o, console);
       } else if constexpr (requires { change(o, console); }) {
         return change(o, console);
+      } else if constexpr (requires { adopt(o, console); }) {
+        return adopt(o, console);
       } else {
         return request(o, console);
       }

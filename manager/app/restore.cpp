@@ -117,15 +117,18 @@ const StoredCheckpoint* find_checkpoint(const StoredTrial& whole, const std::str
   return found == whole.checkpoints.end() ? nullptr : &*found;
 }
 
-// The checkpoint from which the next attempt of a waiting trial starts.
-std::string next_start(const TrialRecord& record, const std::optional<StoredAttempt>& last) {
+// As LiveTrial::start_from. `newest`: the newest checkpoint of its own, if it has one.
+std::string start_of(const TrialRecord& record, const std::optional<StoredAttempt>& last,
+                     const StoredCheckpoint* newest) {
   if (!last) return record.proposed.checkpoint_from;
   // The next attempt is stored already, but its start has failed.
   if (last->attempt >= record.attempts) return last->from_checkpoint;
   // When the decider resumes a paused trial, it may choose another checkpoint.
   const bool resumed = last->ending == Ending::paused && !record.proposed.resume_job.empty();
   if (resumed && !record.proposed.checkpoint_from.empty()) return record.proposed.checkpoint_from;
-  return record.checkpoint;
+  const bool has_saved = newest != nullptr && newest->attempt >= last->attempt;
+  if (record.status == TrialStatus::running) return has_saved ? "" : last->from_checkpoint;
+  return has_saved || last->from_checkpoint.empty() ? record.checkpoint : last->from_checkpoint;
 }
 
 // Restores from the FINAL reports what the running attempt holds (finals), and which configurations
@@ -189,10 +192,9 @@ RestoredExperiment::Trial live_trial(UnfinishedTrial unfinished, const StoredTri
   const bool runs = record.status == TrialStatus::running;
   const StoredCheckpoint* newest = find_checkpoint(whole, record.checkpoint);
   if (newest != nullptr) trial.steps_saved = newest->reports;
-  trial.start_from = next_start(record, unfinished.attempt);
+  trial.start_from = start_of(record, unfinished.attempt, newest);
   if (!unfinished.attempt) return trial;
   const StoredAttempt& attempt = *unfinished.attempt;
-  if (runs) trial.start_from = attempt.from_checkpoint;
   // Without a RunnerState: the manager may have been killed after the attempt was paused or
   // stopped, and before its files became a checkpoint.
   const bool stopped = attempt.ending == Ending::paused || attempt.ending == Ending::stopped;
@@ -244,7 +246,7 @@ Result<RestoredExperiment> restored_state(StoreReader& reader, const StoredExper
   }));
   TRY(broken);
   restored.ended = TRY(ended_results(reader, stored));
-  std::set<std::string> live;
+  std::set<std::string> live, kept_ids;
   for (UnfinishedTrial& trial : TRY(reader.unfinished(stored))) {
     live.insert(trial.trial.job_id);
     const StoredTrial whole = TRY(reader.whole_trial(stored, trial.trial.job_id));
@@ -255,6 +257,14 @@ Result<RestoredExperiment> restored_state(StoreReader& reader, const StoredExper
   for (const StoredCheckpoint& kept : TRY(reader.kept_checkpoints(stored))) {
     const bool ended = !live.contains(kept.job_id);
     restored.checkpoints.push_back({kept.job_id, kept.checkpoint, kept.bytes, ended});
+    kept_ids.insert(kept.checkpoint);
+  }
+  // An earlier version kept what an attempt had started from only until its first report.
+  for (RestoredExperiment::Trial& trial : restored.live) {
+    const TrialRecord& record = trial.record;
+    const bool may_be_gone = record.attempts > 0 && !trial.start_from.empty();
+    if (!may_be_gone || kept_ids.contains(trial.start_from)) continue;
+    trial.start_from = record.status == TrialStatus::running ? "" : record.checkpoint;
   }
   restored.next_sequence = TRY(reader.next_sequence(stored));
   restored.seconds = stored.seconds;

@@ -153,6 +153,7 @@ Result<int> resume_experiment(const ResumeOptions& options, const Surroundings& 
   TRY(check_place(stored, reader.working_directory() / kStoreFile));
   setup.facts = {stored.id, stored.directory.string(), stored.objectives, stored.seed};
   setup.shown.quiet = options.quiet;
+  setup.dashboard = options.dashboard;
   setup.resume = true;
 
   ExperimentLock lock = TRY(ExperimentLock::take(stored.directory));

@@ -14,12 +14,12 @@
 #include "manager/app/trial_backends.h"
 #include "manager/cli/commands/best_text.h"
 #include "manager/cli/commands/failure_causes.h"
-#include "manager/cli/commands/import_file.h"
 #include "manager/cli/commands/stored_json.h"
 #include "manager/decider/daemon_program.h"
 #include "manager/experiment/experiment_file.h"
 #include "manager/experiment/import_rules.h"
 #include "manager/experiment/preparation.h"
+#include "manager/interchange/import_file.h"
 #include "manager/store/experiment_lock.h"
 #include "manager/store/schema.h"
 #include "os/standard_output.h"
@@ -181,6 +181,7 @@ Result<int> run_experiment(const RunOptions& options, const Surroundings& surrou
   if (options.concurrency) experiment.trial_concurrency = *options.concurrency;
   NewExperimentSetup setup = TRY(prepare_new(std::move(experiment), options.directory, options.seed,
                                              options.daemon, options.quiet, surroundings));
+  setup.session.dashboard = options.dashboard;
   if (!options.import_file.empty()) {
     setup.session.restored.ended = TRY(read_imports(options.import_file, setup.session.experiment,
                                                     options.dry_run, setup.session.messages));

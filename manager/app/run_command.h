@@ -27,6 +27,10 @@ struct Surroundings {
 Result<int> run_experiment(const RunOptions& options, const Surroundings& surroundings);
 Result<int> resume_experiment(const ResumeOptions& options, const Surroundings& surroundings);
 Result<int> simulate_experiment(const SimulateOptions& options, const Surroundings& surroundings);
+Result<int> serve_dashboard(const DashboardCommandOptions& options,
+                            const Surroundings& surroundings);
+Result<int> write_report(const ReportOptions& options);
+Result<int> write_plot(const PlotOptions& options);
 
 // ---- shared by the three
 

@@ -16,8 +16,6 @@ namespace {
 constexpr const char* kStatuses =
     "pending|running|paused|succeeded|failed|early_stopped|user_canceled";
 
-CLI::Range trial_numbers() { return {std::int64_t{1}, std::int64_t{1'000'000'000}}; }
-
 CLI::Range concurrencies() { return {1, 100'000}; }
 void daemon_option(CLI::App* sub, std::string& daemon) {
   sub->add_option("--daemon", daemon,
@@ -57,6 +55,13 @@ void duration_option(CLI::App* sub, Options& options, const std::string& instead
 
 constexpr const char* kRun = "Run";
 
+// A flag, so that it does not take the file behind it for an address.
+void dashboard_flag(CLI::App* command, std::string& place) {
+  command->add_flag(fmt::format("--dashboard{{{}}}", kUsualPlace), place,
+                    "Serve a page of the experiment while it runs; --dashboard=HOST:PORT listens "
+                    "there");
+}
+
 void add_run(CLI::App& app, Found& found) {
   CLI::App* run = command(app, found, kRun, "run", "Run an experiment to its end", &Found::run,
                           "  attune run experiment.yaml\n"
@@ -74,6 +79,7 @@ void add_run(CLI::App& app, Found& found) {
   import_option(run, found.run.import_file);
   limit_options(run, found.run, "Overrides the file's ");
   daemon_option(run, found.run.daemon);
+  dashboard_flag(run, found.run.dashboard);
   run->add_flag("--quiet", found.run.quiet, "No progress, only warnings and the result");
   run->add_flag("--json", found.run.json, "Print the result as one JSON object");
   run->add_flag("--dry-run", found.run.dry_run, "Check the file, show what would run, run nothing");
@@ -100,6 +106,7 @@ void add_resume(CLI::App& app, Found& found) {
   limit_options(resume, found.resume, "New ");
   duration_option(resume, found.resume, "New ");
   daemon_option(resume, found.resume.daemon);
+  dashboard_flag(resume, found.resume.dashboard);
   resume->add_flag("--quiet", found.resume.quiet, "No progress, only warnings and the result");
   resume->add_flag("--dry-run", found.resume.dry_run, "Show what would run, run nothing");
 }
@@ -240,40 +247,6 @@ void add_views(CLI::App& app, Found& found) {
   logs->add_flag("-f,--follow", found.logs.follow, "Go on until the trial ends");
 }
 
-// The commands that give results to other programs.
-void add_results(CLI::App& app, Found& found) {
-  CLI::App* best =
-      command(app, found, kLook, "best", "Show the best trials and their parameters", &Found::best,
-              "  attune best\n"
-              "  attune best -k 5 --json\n"
-              "  eval \"python3 train.py $(attune best --format args)\"\n");
-  choice_options(best, found.best.which, true);
-  best->add_option("-k,--count", found.best.count,
-                   "How many trials to print (default: 1; with several objectives all trade-offs)")
-      ->check(trial_numbers())
-      ->type_name("N");
-  among(
-      best->add_option(
-          "--format", found.best.format,
-          "Print only the parameters: as options of a command line, lines for eval, JSON or YAML"),
-      "args|env|json|yaml")
-      ->excludes("--json");
-
-  CLI::App* exported =
-      command(app, found, kLook, "export", "Write all trials, for other programs", &Found::exported,
-              "  attune export -o trials.csv\n"
-              "  attune export --reports -o curves.csv\n"
-              "  attune export --format jsonl | head\n");
-  choice_options(exported, found.exported.which, true);
-  among(exported->add_option("--format", found.exported.format, "Format (default: csv)"),
-        "csv|jsonl");
-  exported->add_flag("--reports", found.exported.reports,
-                     "Write all intermediate results, one row each, instead of trials");
-  exported
-      ->add_option("-o,--output", found.exported.output, "File to write (default: standard output)")
-      ->type_name("FILE");
-}
-
 // The command that was given, such as "attune pool cancel", for a hint at its help.
 std::string given_command(const CLI::App& app) {
   std::string name = app.get_name();
@@ -297,6 +270,22 @@ std::optional<CommandLineEnd> read_words(Found& found) {
     worker->custom = *std::move(amounts);
   } else if (auto* trials = std::get_if<TrialsOptions>(&*found.chosen)) {
     trials->statuses = read_statuses(found.statuses);
+  } else if (auto* exported = std::get_if<ExportOptions>(&*found.chosen)) {
+    const bool rows = exported->format == "csv" || exported->format == "jsonl";
+    if (!rows && (exported->reports || exported->which.json))
+      return CommandLineEnd{kExitUsage, fmt::format("attune export: --reports and --json are for "
+                                                    "csv and jsonl, not for {}\n",
+                                                    exported->format)};
+    const bool folder = exported->format == "tensorboard" || exported->format == "mlflow";
+    if (folder && exported->output.empty())
+      return CommandLineEnd{kExitUsage, fmt::format("attune export: {} is a folder; name a new one "
+                                                    "with -o\n",
+                                                    exported->format)};
+    if (exported->which.json) exported->format = "jsonl";
+  } else if (auto* importance = std::get_if<ImportanceOptions>(&*found.chosen)) {
+    if (importance->pairs && importance->method == "ped-anova")
+      return CommandLineEnd{kExitUsage, "attune importance: --pairs needs --method fanova\n"};
+    if (importance->method.empty()) importance->method = importance->pairs ? "fanova" : "ped-anova";
   } else if (const auto* update = std::get_if<UpdateOptions>(&*found.chosen)) {
     if (update->search_space.empty() && !update->concurrency && !update->max_seconds &&
         !update->max_trials)
@@ -336,11 +325,13 @@ std::expected<CommandOptions, CommandLineEnd> parse_command_line(int argc,
   add_run(app, found);
   add_resume(app, found);
   add_simulate(app, found);
+  add_adopt(app, found);
   add_controls(app, found);
   add_views(app, found);
   add_results(app, found);
   add_experiments(app, found);
   add_pool(app, found);
+  add_dashboard(app, found);
   add_mcp(app, found);
   CLI::App* completion = app.add_subcommand("completion", "Print a completion script");
   completion->group(kLook);

@@ -31,6 +31,9 @@ struct ExperimentChoice {
   bool json = false;  // output as JSON
 };
 
+// Of RunOptions::dashboard: as DashboardCommandOptions::listen does without a value.
+inline constexpr const char* kUsualPlace = "usual";
+
 struct RunOptions {
   std::string file;
   std::optional<std::uint64_t> seed;
@@ -41,7 +44,8 @@ struct RunOptions {
   std::string daemon;
   bool quiet = false;
   bool json = false;
-  bool dry_run = false;  // check everything, run nothing
+  bool dry_run = false;   // check everything, run nothing
+  std::string dashboard;  // where one listens while it runs; kUsualPlace; empty: no dashboard
 };
 struct ResumeOptions {
   ExperimentChoice which;
@@ -55,6 +59,7 @@ struct ResumeOptions {
   std::string daemon;
   bool quiet = false;
   bool dry_run = false;
+  std::string dashboard;  // as in RunOptions
 };
 struct SimulateOptions {
   std::string file;
@@ -124,8 +129,21 @@ struct BestOptions {
 struct ExportOptions {
   ExperimentChoice which;
   bool reports = false;        // all intermediate results instead of trials
-  std::string format = "csv";  // "csv", "jsonl"
-  std::string output;          // empty: standard output
+  std::string format = "csv";  // "csv", "jsonl", or one of find_export_format()
+  std::string output;          // a file or a folder; empty: standard output
+};
+struct ImportanceOptions {
+  ExperimentChoice which;
+  std::string method;  // "ped-anova", "fanova"; always set
+  std::string metric;  // an objective; empty: the first
+  bool pairs = false;  // only of fanova
+};
+struct AdoptOptions {
+  std::string file;
+  std::string study;                       // which one in the file; empty: the only one
+  std::string trial_command;               // for the experiment file; empty: left out
+  std::string output = "experiment.yaml";  // the results are beside it, as .jsonl
+  bool json = false;
 };
 struct ConfigOptions {
   ExperimentChoice which;
@@ -153,6 +171,34 @@ struct CompletionWordsOptions {
 struct McpOptions {
   std::string directory = "attune-experiments";
   bool allow_changes = false;  // offer the tools that change experiments
+};
+
+struct DashboardCommandOptions {
+  std::vector<std::string> directories = {"attune-experiments"};
+  std::string listen;  // HOST:PORT or unix:PATH; empty: loopback, at the usual port if it is free
+  std::vector<std::string> allow_hosts;
+  bool allow_remote = false;
+  std::string token_file;  // keeps the token from start to start; empty: a new one each time
+  bool read_only = false;
+  bool nni_rest = false;        // NNI's clients see the newest experiment, too
+  bool open = false;            // in the user's browser
+  bool end_with_input = false;  // ends when standard input does
+};
+
+struct ReportOptions {
+  ExperimentChoice which;
+  std::string output = "report.html";
+};
+
+struct PlotOptions {
+  std::string kind;  // of picture (picture_kinds())
+  ExperimentChoice which;
+  std::string output;  // ends with .svg or .png
+  std::string metric;  // an objective; empty: the first
+  std::vector<std::string> parameters;
+  std::int64_t best = 6;  // curves of so many trials
+  bool log = false;
+  double width = 720, height = 450;
 };
 
 struct CoordinatorCommandOptions {
@@ -199,10 +245,11 @@ struct PoolOptions {
 
 using CommandOptions =
     std::variant<RunOptions, ResumeOptions, SimulateOptions, StopOptions, KillOptions, AddOptions,
-                 ImportOptions, UpdateOptions, ListOptions, StatusOptions, TrialsOptions,
-                 ShowOptions, LogsOptions, BestOptions, ExportOptions, ConfigOptions,
-                 CompareOptions, RenameOptions, DeleteOptions, CompletionWordsOptions,
-                 CoordinatorCommandOptions, WorkerCommandOptions, PoolOptions, McpOptions>;
+                 ImportOptions, AdoptOptions, UpdateOptions, ListOptions, StatusOptions,
+                 TrialsOptions, ShowOptions, LogsOptions, BestOptions, ExportOptions,
+                 ImportanceOptions, ConfigOptions, CompareOptions, RenameOptions, DeleteOptions,
+                 CompletionWordsOptions, CoordinatorCommandOptions, WorkerCommandOptions,
+                 PoolOptions, McpOptions, DashboardCommandOptions, ReportOptions, PlotOptions>;
 
 // A text to print instead of running a command: help, version or completion script (exit code 0, to
 // standard output), or a usage error (to standard error).

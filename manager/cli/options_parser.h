@@ -22,6 +22,7 @@ struct Found {
   KillOptions kill;
   AddOptions add;
   ImportOptions import;
+  AdoptOptions adopt;
   UpdateOptions update;
   ListOptions list;
   StatusOptions status;
@@ -30,6 +31,7 @@ struct Found {
   LogsOptions logs;
   BestOptions best;
   ExportOptions exported;
+  ImportanceOptions importance;
   ConfigOptions config;
   CompareOptions compare;
   RenameOptions rename;
@@ -39,6 +41,9 @@ struct Found {
   WorkerCommandOptions worker;
   PoolOptions pool;
   McpOptions mcp;
+  DashboardCommandOptions dashboard;
+  ReportOptions report;
+  PlotOptions plot;
   std::string durability = "second";
   std::vector<std::string> amounts;
   std::vector<std::string> retries, statuses;  // words; read_words() converts them
@@ -48,6 +53,8 @@ struct Found {
 
 // Up to 2^53: larger ones are not exact as JSON numbers.
 inline CLI::Range seeds() { return {std::int64_t{0}, std::int64_t{1} << 53}; }
+
+inline CLI::Range trial_numbers() { return {std::int64_t{1}, std::int64_t{1'000'000'000}}; }
 
 inline CLI::AsNumberWithUnit duration() {
   return CLI::AsNumberWithUnit(
@@ -87,6 +94,9 @@ CLI::App* command(CLI::App& app, Found& found, const std::string& group, const s
 
 void add_pool(CLI::App& app, Found& found);         // coordinator, worker, pool
 void add_mcp(CLI::App& app, Found& found);          // mcp
+void add_dashboard(CLI::App& app, Found& found);    // dashboard, report, plot
+void add_results(CLI::App& app, Found& found);      // best, importance, export
+void add_adopt(CLI::App& app, Found& found);        // adopt
 void add_experiments(CLI::App& app, Found& found);  // config, compare, rename, delete
 
 void directory_option(CLI::App* sub, std::string& directory);  // --dir

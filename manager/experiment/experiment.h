@@ -36,7 +36,8 @@ struct Experiment {
   std::optional<std::uint64_t> seed;
   json tuner, assessor, advisor;  // {name, classArgs} as given; null when absent
   bool include_intermediate_results = false;
-  std::vector<json> plugins;  // as plugins/open/open.h takes them
+  std::vector<json> plugins;         // as plugins/open/open.h takes them
+  std::vector<std::string> exports;  // forms to write while it runs; sorted, each once
 
   std::string backend = "local";  // or "pool", "slurm", "simulated"
   PoolSettings pool;              // for the backend "pool"

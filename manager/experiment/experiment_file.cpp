@@ -1,6 +1,7 @@
 #include "manager/experiment/experiment_file.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
@@ -42,7 +43,10 @@ const std::vector<std::string> kKeys = {"experimentName",
                                         "tunerGpuIndices",
                                         "experimentType",
                                         "plugins",
+                                        "export",
                                         "deprecated"};
+// Of the forms of manager/interchange those to which a trial can be added.
+const std::vector<std::string> kLiveExports = {"jsonl", "optuna", "tensorboard"};
 constexpr const char* kDefaultTuner = "auto";
 const std::vector<std::string> kAlgorithmKeys = {"name", "className", "codeDirectory", "classArgs",
                                                  "timeout"};
@@ -173,6 +177,19 @@ void read_platform(const Section& top, Experiment& result) {
   result.gpu_indices = read_gpu_indices(*service);
 }
 
+std::vector<std::string> read_exports(const Section& top) {
+  std::vector<std::string> exports = top.texts("export");
+  for (const std::string& each : exports) {
+    if (std::ranges::find(kLiveExports, each) == kLiveExports.end())
+      top.error("export", fmt::format("\"{}\" cannot be written while the experiment runs; {} can",
+                                      each, fmt::join(kLiveExports, ", ")));
+  }
+  std::ranges::sort(exports);
+  const auto [end, last] = std::ranges::unique(exports);
+  exports.erase(end, last);
+  return exports;
+}
+
 constexpr std::size_t kMaxName = 1000;
 
 void read_limits(const Section& top, Experiment& result) {
@@ -287,6 +304,7 @@ Experiment interpret(const YamlDocument& document, const Source& source, Finding
                                      : fs::absolute(source.working_directory, error);
   result.log_level = read_log_level(top);
   result.plugins = read_plugins(top, base);
+  result.exports = read_exports(top);
   read_algorithms(top, base, result);
   if (const auto deprecated = top.section("deprecated")) {
     deprecated->check_keys(kDeprecatedKeys);

@@ -213,13 +213,16 @@ void read_rules(const Section& top, Experiment& experiment) {
 std::vector<std::string> without_effect(const Section& top, const Experiment& experiment) {
   std::vector<std::string> warnings;
   const std::string& backend = experiment.backend;
-  if (backend == "simulated") return warnings;
   const auto warn = [&](const Section& section, const std::string& key,
                         const std::string& instead) {
     if (section.find(key) == nullptr) return;
     warnings.push_back(section.remark(
         key, fmt::format("it has no effect with backend: {}; {}", backend, instead)));
   };
+  if (backend == "simulated") {
+    warn(top, "export", "attune export writes the same afterwards");
+    return warnings;
+  }
   for (const char* key : {"pool", "slurm"}) {
     if (backend != key) warn(top, key, fmt::format("it is for backend: {}", key));
   }

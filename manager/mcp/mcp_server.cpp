@@ -13,7 +13,7 @@ constexpr int kLogLinesASecond = 10;
 
 }  // namespace
 
-void serve(int in, std::FILE* out, Session& session) {
+void serve(int in, std::FILE* out, McpSession& session) {
   Inbox inbox(in);
   while (auto message = inbox.next()) {
     const auto answer =
@@ -27,9 +27,10 @@ void serve(int in, std::FILE* out, Session& session) {
 
 Result<int> serve_mcp(const McpOptions& options) {
   const SystemClock clock;
-  Session session({.context = {options.directory, clock},
-                   .allow_changes = options.allow_changes,
-                   .log = Log::to_stderr(LogLevel::info).named("mcp").limited(kLogLinesASecond)});
+  McpSession session(
+      {.context = {options.directory, clock},
+       .allow_changes = options.allow_changes,
+       .log = Log::to_stderr(LogLevel::info).named("mcp").limited(kLogLinesASecond)});
   serve(STDIN_FILENO, stdout, session);
   return kExitOk;
 }

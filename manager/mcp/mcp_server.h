@@ -9,7 +9,7 @@
 namespace attune {
 
 // Answers the messages of `in` on `out`, one a line, until `in` ends or `out` takes no more.
-void serve(int in, std::FILE* out, Session& session);
+void serve(int in, std::FILE* out, McpSession& session);
 
 // Serves standard input and output. Nothing else is written to standard output. Returns the exit
 // code.

@@ -7,8 +7,8 @@
 #include <exception>
 
 #include "base/arguments.h"
+#include "manager/control/schema.h"
 #include "manager/mcp/bounds.h"
-#include "manager/mcp/schema.h"
 
 namespace attune {
 namespace {
@@ -49,15 +49,16 @@ json tool_result(const Result<json>& outcome) {
 
 }  // namespace
 
-Session::Session(SessionOptions options) : options_(std::move(options)), tools_(reading_tools()) {
+McpSession::McpSession(McpSessionOptions options)
+    : options_(std::move(options)), tools_(reading_tools()) {
   std::ranges::move(changing_tools(), std::back_inserter(tools_));
 }
 
-std::optional<json> Session::answer(const json& message) {
+std::optional<json> McpSession::answer(const json& message) {
   return message.is_array() ? answer_batch(message) : answer_one(message);
 }
 
-std::optional<json> Session::answer_batch(const json& batch) {
+std::optional<json> McpSession::answer_batch(const json& batch) {
   if (version_ != kVersionWithBatches)
     return rpc_error({kInvalidRequest, "a batch is not allowed here: send one message a line"});
   if (batch.empty() || batch.size() > kMostInBatch)
@@ -69,7 +70,7 @@ std::optional<json> Session::answer_batch(const json& batch) {
   return answers.empty() ? std::optional<json>() : answers;
 }
 
-std::optional<json> Session::answer_one(const json& value) {
+std::optional<json> McpSession::answer_one(const json& value) {
   const auto message = read_message(value);
   if (!message) return rpc_error(message.error());
   // Nothing is carried out for a notification: the client could not learn what became of it.
@@ -86,7 +87,7 @@ std::optional<json> Session::answer_one(const json& value) {
   }
 }
 
-Session::Answer Session::carry_out(const RpcMessage& request) {
+McpSession::Answer McpSession::carry_out(const RpcMessage& request) {
   if (request.method == "ping") return json::object();
   if (request.method == "initialize") return initialize(request.params);
   const bool lists = request.method == "tools/list";
@@ -97,7 +98,7 @@ Session::Answer Session::carry_out(const RpcMessage& request) {
   return lists ? list_tools(request.params) : call_tool(request.params);
 }
 
-Session::Answer Session::initialize(const json& params) {
+McpSession::Answer McpSession::initialize(const json& params) {
   if (!version_.empty()) return rpc_fail(kInvalidRequest, "initialize was sent already");
   const json wanted = params.value("protocolVersion", json());
   if (!wanted.is_string()) return rpc_fail(kInvalidParams, "'protocolVersion' must be a text");
@@ -110,7 +111,7 @@ Session::Answer Session::initialize(const json& params) {
       {"instructions", kInstructions}};
 }
 
-Session::Answer Session::list_tools(const json& params) const {
+McpSession::Answer McpSession::list_tools(const json& params) const {
   if (!params.value("cursor", json()).is_null())
     return rpc_fail(kInvalidParams, "unknown cursor: the list of tools has one page");
   json list = json::array();
@@ -125,7 +126,7 @@ Session::Answer Session::list_tools(const json& params) const {
   return json{{"tools", list}};
 }
 
-Session::Answer Session::call_tool(const json& params) const {
+McpSession::Answer McpSession::call_tool(const json& params) const {
   const json name = params.value("name", json());
   if (!name.is_string()) return rpc_fail(kInvalidParams, "'name' must be a text");
   const auto tool = std::ranges::find(tools_, name.get_ref<const std::string&>(), &Tool::name);

@@ -11,16 +11,16 @@
 
 namespace attune {
 
-struct SessionOptions {
+struct McpSessionOptions {
   ToolContext context;
   bool allow_changes = false;
   Log log = {};  // a line for each call that changes something
 };
 
-// One thread owns a Session.
-class Session {
+// One thread owns a McpSession.
+class McpSession {
  public:
-  explicit Session(SessionOptions options);
+  explicit McpSession(McpSessionOptions options);
 
   // The answer to a message or, in a version that has them, to a batch of messages. Nothing: there
   // is none, as for notifications.
@@ -35,7 +35,7 @@ class Session {
   Answer list_tools(const json& params) const;
   Answer call_tool(const json& params) const;
 
-  SessionOptions options_;
+  McpSessionOptions options_;
   std::vector<Tool> tools_;
   std::string version_;  // of the protocol; empty: `initialize` has not come yet
 };

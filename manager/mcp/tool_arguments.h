@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "manager/mcp/schema.h"
+#include "manager/control/schema.h"
 #include "manager/mcp/tool.h"
 #include "manager/store/store_reader.h"
 

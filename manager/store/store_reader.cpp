@@ -116,9 +116,11 @@ Result<StoredExperiment> StoreReader::find(const std::string& id_or_name) {
 
 Result<Tally> StoreReader::tally(const StoredExperiment& experiment) {
   Tally tally;
-  auto statement =
-      TRY(state_->database.prepare("SELECT status, count(*), sum(reason <> '') FROM trials WHERE "
-                                   "experiment = ? GROUP BY status"));
+  // From the index alone; only of the few that run the rows are read.
+  auto statement = TRY(state_->database.prepare(
+      "SELECT status, count(*), iif(status = 'RUNNING', (SELECT count(*) FROM trials WHERE "
+      "experiment = ?1 AND status = 'RUNNING' AND reason <> ''), 0) FROM trials WHERE "
+      "experiment = ?1 GROUP BY status"));
   TRY(statement.query({experiment.number}, [&](const SqlRow& row) {
     const std::int64_t count = row.integer(1);
     switch (trial_status_of(row.text(0)).value_or(TrialStatus::failed)) {
@@ -152,7 +154,8 @@ Result<Tally> StoreReader::tally(const StoredExperiment& experiment) {
 
 Result<void> StoreReader::trials(const StoredExperiment& experiment, const TrialFilter& filter,
                                  const std::function<bool(const TrialRecord&)>& each) {
-  std::string sql = trial_query() + status_condition(filter.statuses);
+  std::string sql = trial_query() + status_condition(filter.statuses) + "AND t.trial >= ?3 ";
+  if (filter.every > 1) sql += fmt::format("AND t.trial % {} = 0 ", filter.every);
   switch (filter.order) {
     case TrialFilter::Order::sequence:
       sql += "ORDER BY t.trial";
@@ -167,7 +170,7 @@ Result<void> StoreReader::trials(const StoredExperiment& experiment, const Trial
       break;
   }
   auto statement = TRY(state_->database.prepare(sql + " LIMIT ?2"));
-  return statement.query({experiment.number, filter.limit.value_or(-1)},
+  return statement.query({experiment.number, filter.limit.value_or(-1), filter.from},
                          [&](const SqlRow& row) { return each(trial_of(row)); });
 }
 

@@ -132,6 +132,8 @@ struct StoredConversation {
 struct TrialFilter {
   std::vector<TrialStatus> statuses;  // empty: all
   enum class Order { sequence, newest, best } order = Order::sequence;
+  std::int64_t from = 0;   // only trials of this number and above
+  std::int64_t every = 1;  // only trials whose number is a multiple of this
   std::optional<std::int64_t> limit;
 };
 

@@ -41,8 +41,10 @@ Result<Leaders> StoreReader::leaders(const StoredExperiment& experiment) {
 Result<void> StoreReader::ranked(const StoredExperiment& experiment, const TrialFilter& filter,
                                  const std::function<bool(const TrialRecord&)>& each) {
   std::vector<Ranked> all;
-  TRY(standings(experiment, filter.statuses,
-                [&](Ranked trial) { all.push_back(std::move(trial)); }));
+  TRY(standings(experiment, filter.statuses, [&](Ranked trial) {
+    if (trial.trial >= filter.from && trial.trial % filter.every == 0)
+      all.push_back(std::move(trial));
+  }));
   std::ranges::stable_sort(all, [](const Ranked& a, const Ranked& b) {
     return a.standing && (!b.standing || *a.standing < *b.standing);
   });

@@ -8,10 +8,10 @@
 namespace attune {
 namespace {
 
-// Removes `id` and returns its number of steps.
-std::int64_t take(std::map<std::string, std::int64_t>& saving, const std::string& id) {
+// Removes `id` and returns what was known of it.
+LiveTrial::Saving take(std::map<std::string, LiveTrial::Saving>& saving, const std::string& id) {
   const auto node = saving.extract(id);
-  return node ? node.mapped() : 0;
+  return node ? node.mapped() : LiveTrial::Saving{};
 }
 
 }  // namespace
@@ -20,7 +20,7 @@ std::string trial_of_checkpoint(const std::string& id) { return id.substr(0, id.
 
 std::string CheckpointDesk::save(LiveTrial& trial) {
   std::string id = keeper_.next_id(trial.record.job_id);
-  trial.saving[id] = trial.steps.done();
+  trial.saving[id] = {trial.steps.done(), trial.record.attempts};
   saving_.insert(id);
   backend_.save_checkpoint(trial.record.job_id, id);
   return id;
@@ -29,7 +29,7 @@ std::string CheckpointDesk::save(LiveTrial& trial) {
 std::string CheckpointDesk::save_of_ended(const std::string& job_id) {
   std::string id = keeper_.next_id(job_id);
   saving_.insert(id);
-  ended_saving_[job_id][id] = 0;
+  ended_saving_[job_id].try_emplace(id);
   backend_.save_checkpoint(job_id, id);
   return id;
 }
@@ -72,17 +72,23 @@ CheckpointDesk::Answer CheckpointDesk::stored(const CheckpointStored& saved, Liv
   if (trial != nullptr && put_off(saved, *trial, ending)) return {.settled = false};
   saving_.erase(saved.checkpoint);
   CheckpointStored known = saved;
+  LiveTrial::Saving began;
   const auto ended = ended_saving_.find(saved.job_id);
   if (trial != nullptr) {
-    known.reports = take(trial->saving, saved.checkpoint);
+    began = take(trial->saving, saved.checkpoint);
   } else if (ended != ended_saving_.end()) {
-    known.reports = take(ended->second, saved.checkpoint);
+    began = take(ended->second, saved.checkpoint);
   }
+  known.reports = began.steps;
   store_.add_checkpoint(known);
   if (saved.error.empty()) {
     if (trial != nullptr) {
       trial->record.checkpoint = saved.checkpoint;
       trial->steps_saved = known.reports;
+      // What a pending trial starts from is chosen, unless it waits for this checkpoint.
+      const bool chosen =
+          trial->record.status == TrialStatus::pending && trial->pausing != saved.checkpoint;
+      if (!chosen && began.attempts == trial->record.attempts) start_from(*trial, "");
     }
     drop(keeper_.saved(saved.job_id, saved.checkpoint, saved.bytes));
   }

@@ -59,8 +59,8 @@ class CheckpointDesk {
   std::optional<double> next_retry() const;  // in Clock::now() seconds
 
   // The trial's next attempt will start from this checkpoint; empty: from scratch. The checkpoint
-  // is pinned until the next call for the same trial. That is its first report: an attempt that was
-  // started may have to wait for a worker, and only then copies the checkpoint.
+  // is pinned until the next call for the same trial, or until that attempt has saved one: should
+  // it be lost before, the one after it starts from here, too.
   void start_from(LiveTrial& trial, std::string checkpoint);
   // The decider is told of this checkpoint, for which it has asked. It stays until release().
   void hold(const std::string& id) { keeper_.hold(id); }
@@ -102,7 +102,7 @@ class CheckpointDesk {
   const Clock& clock_;
 
   // LiveTrial::saving of the trials that have ended, by job id.
-  std::map<std::string, std::map<std::string, std::int64_t>> ended_saving_;
+  std::map<std::string, std::map<std::string, LiveTrial::Saving>> ended_saving_;
   std::set<std::string> saving_;                // checkpoints that are being saved
   std::set<std::string> to_answer_;             // those of saving_ that the decider waits for
   std::map<std::string, std::string> unsaved_;  // those of saving_ without room -> their job ids

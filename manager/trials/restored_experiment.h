@@ -21,7 +21,7 @@ struct RestoredExperiment {
     TrialRecord record;
     std::vector<ParameterId> ids;    // as LiveTrial::ids; record.proposed.parameter_id is added
     std::uint64_t position = 0;      // TrialReport::position of the last stored report; 0: none
-    std::string start_from;          // the checkpoint of the attempt that runs, or of the next one
+    std::string start_from;          // as LiveTrial::start_from
     std::optional<EndAsked> asked;   // an end that was decided, and may not have been carried out
     std::vector<HeldResult> finals;  // as LiveTrial::finals
     std::vector<ParameterId> told;   // as LiveTrial::told

@@ -173,7 +173,7 @@ bool TrialRunner::start_one() {
   LiveTrial* trial = job_id ? table_.find(*job_id) : nullptr;
   if (trial == nullptr) return false;
   if (trial->record.status == TrialStatus::paused)
-    checkpoints_.start_from(*trial, trial->record.checkpoint);
+    checkpoints_.start_from(*trial, trial->resumes_from());
   start_trial(*trial);
   return true;
 }

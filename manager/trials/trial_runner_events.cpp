@@ -18,7 +18,7 @@ const std::string& job_of(const TrialEvent& event) {
 // The checkpoint that the next attempt starts from ("": from scratch); nothing: the trial gets no
 // other attempt.
 std::optional<std::string> retry_from(const LiveTrial& trial, FailureClass failure) {
-  return trial.rules->retries.start_again(failure, trial.record.failures, trial.record.checkpoint);
+  return trial.rules->retries.start_again(failure, trial.record.failures, trial.resumes_from());
 }
 
 // Whether another trial may go on from where the attempt has ended.
@@ -111,7 +111,6 @@ void TrialRunner::handle(LiveTrial& trial, const TrialPlace& place) {
 }
 
 void TrialRunner::handle(LiveTrial& trial, const TrialReport& report) {
-  if (!trial.start_from.empty()) checkpoints_.start_from(trial, "");
   const ReportDesk::Outcome outcome = reports_.take(trial, report, decider_lost_);
   if (outcome.end) {
     ask_end(trial, *outcome.end, outcome.by);
@@ -163,7 +162,7 @@ void TrialRunner::handle(const CheckpointStored& saved) {
   if (trial->pausing != saved.checkpoint) return;
   trial->pausing.clear();
   if (trial->record.status == TrialStatus::pending)
-    return checkpoints_.start_from(*trial, trial->record.checkpoint);
+    return checkpoints_.start_from(*trial, trial->resumes_from());
   // Once for a trial: one that never saves would fill the output with the same words.
   if (!good && !std::exchange(trial->said_unsaved, true)) {
     announcer_.warn(
@@ -296,7 +295,7 @@ void TrialRunner::fail_pause(const LiveTrial& trial) {
 // have to be paused again, and its training may never be needed.
 bool TrialRunner::pause_without_attempt(LiveTrial& trial, FailureClass failure, bool with_files) {
   const auto from = retry_from(trial, failure);
-  if (!from || *from != trial.record.checkpoint) return false;
+  if (!from || *from != trial.resumes_from()) return false;
   if (with_files && trial.rules->retries[failure].resumes()) {
     finish_pause(trial);
     return true;

@@ -96,7 +96,7 @@ void TrialRunner::resume_paused(ProposedTrial proposal) {
   TrialRecord& record = trial->record;
   trial->ids.push_back(proposal.parameter_id);
   checkpoints_.start_from(
-      *trial, proposal.checkpoint_from.empty() ? record.checkpoint : proposal.checkpoint_from);
+      *trial, proposal.checkpoint_from.empty() ? trial->resumes_from() : proposal.checkpoint_from);
   record.proposed = std::move(proposal);
   store_.add_decision({record.job_id, "resume", "decider", record.proposed.reason});
   decider_.on_add(record.job_id, record.proposed);

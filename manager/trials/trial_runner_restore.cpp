@@ -101,7 +101,6 @@ void TrialRunner::adopt(LiveTrial& trial, const RestoredExperiment::Trial& old) 
   }
   log_.info("trial={} is taken over", record.job_id);
   woken_ = true;
-  if (old.position > 0) checkpoints_.start_from(trial, "");
   if (!old.asked) {
     // The trial ran while there was no manager. Until the backend says how long (TrialPlace::ran),
     // only the time until its last result is known.

@@ -35,7 +35,9 @@ struct LiveTrial {
   TrialRecord record;
   std::shared_ptr<const TrialRules> rules;
   std::vector<ParameterId> ids;  // that its metrics may carry: one for each configuration it got
-  std::string start_from;        // checkpoint of the next start; empty: from scratch
+  // The checkpoint of the next start, or of the attempt that runs until it has saved one of its
+  // own. Empty: from scratch, or it has saved one.
+  std::string start_from;
   std::vector<HeldResult> finals;
   // Configurations whose final results the decider has. Another FINAL for one of them, from any
   // attempt, does not count.
@@ -46,9 +48,12 @@ struct LiveTrial {
   // a pause, or after an attempt that was lost with grace. Empty: none.
   std::string pausing;
   TrialSteps steps;
-  // Checkpoints that are being saved; for each, steps.done() when the save began.
-  std::map<std::string, std::int64_t> saving;
-  std::int64_t steps_saved = 0;  // the same number for record.checkpoint
+  struct Saving {
+    std::int64_t steps = 0;  // steps.done() when the save began
+    int attempts = 0;        // record.attempts, the same
+  };
+  std::map<std::string, Saving> saving;  // checkpoints that are being saved
+  std::int64_t steps_saved = 0;          // the same number for record.checkpoint
   // How its attempt has ended, until the checkpoints are saved that the decider waits for: whoever
   // hears of the end may want another trial to start from them.
   std::optional<TrialFinished> finished;
@@ -61,6 +66,12 @@ struct LiveTrial {
   // row for which the disk had no room. Nothing: the last one did not fail.
   std::optional<double> start_failing_since, unsaved_since;
   bool said_unsaved = false;  // the user was told that a pause of it has saved no checkpoint
+
+  // What another attempt goes on from. An attempt that started from another trial's checkpoint, and
+  // was lost before it saved one, goes on from there, and not from what its trial had saved before.
+  const std::string& resumes_from() const {
+    return start_from.empty() ? record.checkpoint : start_from;
+  }
 };
 
 class TrialTable final : public Startable {

@@ -217,10 +217,13 @@ def check_starts(experiment, attempts):
                 problems.append(f'{name} runs beside a later attempt')
             last[epoch.job] = epoch.attempt
             start = attempts[name][1]
-            own = [each for each in made if made[each][0] == epoch.job
-                   and made[each][1] < epoch.attempt]
-            if (not start or made[start][0] == epoch.job) and [start] != (own[-1:] or ['']):
-                problems.append(f'{name} starts from {start or "nothing"}, not from {own[-1:]}')
+            before = (epoch.job, epoch.attempt - 1)
+            expected = ''.join([each for each in made if made[each] == before][-1:])
+            # One that was lost, and has saved nothing: from where that had started.
+            if epoch.attempt > 0 and not expected:
+                expected = attempts[before][1]
+            if start != expected and (not start or made[start][0] == epoch.job):
+                problems.append(f'{name} starts from {start or "nothing"}, not from {expected}')
             possible = states_of(made[start]) if start else [('-', 0)]
             if made.get(start) in states and last_of[made[start]] == start and (
                     attempts[made[start]][0] == 'paused'):

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 // last, since it keeps managers away. The link to the store is removed just before it: by that link
 // a later attune delete knows that the folder belongs to the experiment.
 constexpr std::array kOwn = {
-    "trials",  "checkpoint",        "coordinator",       "workers",       "log",
+    "trials",  "checkpoint",        "coordinator",       "workers",       "log", "export",
     "control", "attune.sqlite-wal", "attune.sqlite-shm", "attune.sqlite", "lock"};
 constexpr const char* kCoordinatorJournal = "coordinator/coordinator.journal";
 

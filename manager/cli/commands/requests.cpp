@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include "base/terminal_text.h"
-#include "manager/cli/commands/import_file.h"
 #include "manager/cli/commands/manager_answer.h"
 #include "manager/cli/commands/shell_words.h"
 #include "manager/control/json_format.h"
 #include "manager/experiment/yaml.h"
+#include "manager/interchange/import_file.h"
 #include "manager/store/experiment_lock.h"
 #include "manager/store/store_reader.h"
 #include "os/atomic_file.h"

@@ -13,6 +13,7 @@ Result<int> view(const TrialsOptions& options, const Console& console);
 Result<int> view(const ShowOptions& options, const Console& console);
 Result<int> view(const BestOptions& options, const Console& console);
 Result<int> view(const LogsOptions& options, const Console& console);
+Result<int> view(const ImportanceOptions& options, const Console& console);
 Result<int> view(const ExportOptions& options, const Console& console);
 Result<int> view(const ConfigOptions& options, const Console& console);
 Result<int> view(const CompareOptions& options, const Console& console);

@@ -12,16 +12,16 @@ constexpr double kSeconds = 2;  // a command that only looks must not wait long 
 
 }  // namespace
 
-void fill_wait_reasons(const StoredExperiment& experiment, std::vector<TrialRecord>& trials) {
-  const auto waits = [](const TrialRecord& trial) { return trial.status == TrialStatus::pending; };
-  if (std::ranges::none_of(trials, waits)) return;
-  json reasons = json::object();
-  if (experiment.status == ExperimentStatus::running) {
-    if (auto answer = ask_manager(experiment.directory, StatusRequest{}, kSeconds))
-      reasons = answer->value("waiting", json::object());
-  }
+json ask_wait_reasons(const StoredExperiment& experiment) {
+  if (experiment.status != ExperimentStatus::running) return json::object();
+  const auto answer = ask_manager(experiment.directory, StatusRequest{}, kSeconds);
+  return answer ? answer->value("waiting", json::object()) : json::object();
+}
+
+void fill_wait_reasons(const StoredExperiment& experiment, const json& reasons,
+                       std::vector<TrialRecord>& trials) {
   for (TrialRecord& trial : trials) {
-    if (!waits(trial)) continue;
+    if (trial.status != TrialStatus::pending) continue;
     if (experiment.status != ExperimentStatus::running) {
       if (!trial.reason.empty()) trial.reason += "; ";
       trial.reason += "no manager runs: attune resume " +
@@ -30,6 +30,12 @@ void fill_wait_reasons(const StoredExperiment& experiment, std::vector<TrialReco
       trial.reason = reason->get<std::string>();
     }
   }
+}
+
+void fill_wait_reasons(const StoredExperiment& experiment, std::vector<TrialRecord>& trials) {
+  const auto waits = [](const TrialRecord& trial) { return trial.status == TrialStatus::pending; };
+  if (std::ranges::any_of(trials, waits))
+    fill_wait_reasons(experiment, ask_wait_reasons(experiment), trials);
 }
 
 }  // namespace attune

@@ -63,6 +63,24 @@ TEST_CASE("attune run: from the file to the best configuration") {
   CHECK(again.err.find("holds the trials of another run") != std::string::npos);
 }
 
+TEST_CASE("attune importance: of an experiment that has ended") {
+  const ProgramFolder folder;
+  folder.write("report FINAL $NNI_TRIAL_SEQ_ID");
+  REQUIRE(folder.run_experiment({"--quiet"}).code == 0);
+  const json object = parse_json(folder.run({"importance", "--dir", "exp", "--json"}).out).value();
+  CHECK(object["optimize_mode"] == "maximize");
+  CHECK(object["trials"] == 2);  // x is 0, 1 and 2, the last one outside of the search space
+  CHECK(object["outside"] == 1);
+  CHECK(object["parameters"] == json{{{"parameter", "x"}, {"share", 1.0}}});
+  const Run shown = folder.run({"importance", "--dir", "exp", "--method", "fanova"});
+  CHECK(shown.code == 0);
+  CHECK(shown.out.find("x          1.000  ####################\n") != std::string::npos);
+  const Run wrong = folder.run({"importance", "--dir", "exp", "--metric", "loss"});
+  CHECK(wrong.code == 1);
+  CHECK(wrong.err.find("\"loss\" is no objective") != std::string::npos);
+  CHECK(folder.run({"importance", "--pairs", "--method", "ped-anova"}).code == 2);
+}
+
 TEST_CASE("attune run: the best configuration keeps the limit") {
   const ProgramFolder folder;
   // The higher the accuracy, the longer it takes.

@@ -40,6 +40,14 @@ struct Left {
     trial.status = status;
     writer.change_trial(trial);
   }
+  // t0005, which has saved t0005-2.
+  void add_donor(bool kept) {
+    TrialRecord donor = pending_trial(5);
+    donor.status = TrialStatus::succeeded;
+    writer.add_trial(donor);
+    writer.add_checkpoint({"t0005", "t0005-2", 10, "", 3});
+    if (!kept) writer.drop_checkpoint("t0005-2");
+  }
   void decide(EndAsked::Kind kind) {
     writer.add_decision(
         {"t0000", kind == EndAsked::Kind::pause ? "pause" : "stop", "somebody", "a reason", kind});
@@ -163,6 +171,7 @@ TEST_CASE("restore: what the next attempt starts from") {
     CHECK(left.restore().start_from == "t0000-1");
   }
   SECTION("that of another trial, which the decider has named") {
+    left.add_donor(true);
     left.trial.proposed = {std::int64_t{7}, {{"x", 1}}, "again", "t0000", "t0005-2"};
     left.change(TrialStatus::pending);
     const auto trial = left.restore();
@@ -175,6 +184,25 @@ TEST_CASE("restore: what the next attempt starts from") {
     --left.trial.attempts;
     left.change(TrialStatus::pending);
     CHECK(left.restore().start_from.empty());
+  }
+  SECTION("that of another trial, when the attempt that had started from it is lost") {
+    const bool kept = GENERATE(true, false);  // earlier versions deleted it at the first report
+    left.add_donor(kept);
+    left.begin_attempt("t0005-2");
+    left.report(0, ReportMetricData::Type::periodical);
+    CHECK(left.restore().start_from == (kept ? "t0005-2" : ""));
+    left.end_attempt(Ending::lost, TrialStatus::pending);
+    CHECK(left.restore().start_from == (kept ? "t0005-2" : "t0000-1"));
+  }
+  SECTION("what that attempt has saved itself") {
+    left.add_donor(true);
+    left.begin_attempt("t0005-2");
+    left.writer.add_checkpoint({"t0000", "t0000-2", 10, "", 3});
+    left.trial.checkpoint = "t0000-2";
+    left.change(TrialStatus::running);
+    CHECK(left.restore().start_from.empty());
+    left.end_attempt(Ending::lost, TrialStatus::pending);
+    CHECK(left.restore().start_from == "t0000-2");
   }
   CHECK(left.restore().steps_saved == 3);
 }

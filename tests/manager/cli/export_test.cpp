@@ -11,10 +11,9 @@
 #include <limits>
 #include <sstream>
 
-#include "manager/cli/commands/csv.h"
-#include "manager/cli/commands/import_file.h"
 #include "manager/cli/commands/views.h"
 #include "manager/control/json_format.h"
+#include "manager/interchange/import_file.h"
 #include "manager/store/store.h"
 #include "os/unique_fd.h"
 #include "tests/manager/cli/printed.h"
@@ -240,13 +239,6 @@ std::vector<ImportData::Record> read_as(const std::string& name, const std::stri
   return *records;
 }
 
-std::string error_of(const std::string& name, const std::string& text) {
-  const TemporaryFolder folder;
-  std::ofstream(folder.path / name) << text;
-  const auto records = read_import_file(folder.path / name);
-  return records ? "accepted" : records.error().message;
-}
-
 TEST_CASE("import: what was exported, in both forms") {
   const World world;
   for (const char* format : {"csv", "jsonl"}) {
@@ -259,54 +251,6 @@ TEST_CASE("import: what was exported, in both forms") {
     CHECK(records[1].parameter == json{{"lr", 1}, {"layer", {{"_name", "conv"}, {"size", 3}}}});
     CHECK(records[1].value == kInfinity);
   }
-}
-
-TEST_CASE("import: what others write") {
-  const auto nni =
-      read_as("nni.json", R"([{"parameter": {"lr": 0.1}, "value": "0.5", "trialJobId": "F6MYZ"},
-                      {"parameter": {"lr": 0.2}, "value": "{\"default\": 0.75}"}])");
-  REQUIRE(nni.size() == 2);
-  CHECK(nni[0].value == 0.5);
-  CHECK(nni[0].trial_job_id == "F6MYZ");
-  CHECK(nni[1].value == json{{"default", 0.75}});
-
-  const auto plain = read_as("plain.csv", "lr,seconds,value\r\n0.1,3,0.5\r\n\r\n0.2,4,nan\r\n");
-  REQUIRE(plain.size() == 2);
-  CHECK(plain[0].parameter == json{{"lr", 0.1}, {"seconds", 3}});
-  CHECK(std::isnan(plain[1].value.get<double>()));
-}
-
-TEST_CASE("import: what is wrong, and where") {
-  const auto ends = [](const std::string& text, const std::string& end) {
-    INFO(text);
-    return text.ends_with(end);
-  };
-  CHECK(ends(error_of("a.csv", "lr,value\n0.1\n"),
-             "a.csv: row 1: has 1 cells, the head of the table has 2"));
-  CHECK(ends(error_of("a.csv", "lr,value\n0.1,\"x\n"), "a.csv: line 2: the quotes do not end"));
-  CHECK(ends(error_of("a.csv", "value\n1\n"), "columns parameters.NAME"));
-  CHECK(error_of("a.jsonl", "{\"value\": 1, \"parameters\": {\"x\": 1}}\n{oops\n")
-            .find("a.jsonl: line 2: ") != std::string::npos);
-  CHECK(ends(error_of("a.json", "[3]"), "a.json: record 0: must be an object, not an integer"));
-  CHECK_FALSE(read_import_file("/nowhere/x.csv").has_value());
-}
-
-TEST_CASE("csv: every value comes back") {
-  for (const json& value :
-       {json(0.1), json(-3), json(true), json(false), json(kInfinity), json(-kInfinity),
-        json("text"), json("a,b"), json("a\"b"), json("two\nlines\r\n"), json(" blank "),
-        json("\u00e9"), json({1, 2}), json{{"a", {1, "x"}}}}) {
-    INFO(value);
-    const auto rows = parse_csv("first," + csv_cell(value) + ",last\n");
-    REQUIRE(rows.has_value());
-    REQUIRE(rows->size() == 1);
-    REQUIRE(rows->front().size() == 3);
-    CHECK(csv_value(rows->front()[1]) == value);
-  }
-  CHECK(csv_value("").is_null());
-  CHECK(std::isnan(csv_value(csv_cell(std::nan(""))).get<double>()));
-  CHECK(parse_csv("a,,\"\"\nb").value() ==
-        std::vector<std::vector<std::string>>{{"a", "", ""}, {"b"}});
 }
 
 }  // namespace attune::export_test

@@ -111,6 +111,18 @@ TEST_CASE("options: what only looks") {
   CHECK(parse_as<BestOptions>({"best", "--format", "env"}).format == "env");
 }
 
+TEST_CASE("options: importance") {
+  const auto plain = parse_as<ImportanceOptions>({"importance", "digits"});
+  CHECK(plain.which.experiment == "digits");
+  CHECK(plain.method == "ped-anova");
+  const auto pairs = parse_as<ImportanceOptions>({"importance", "--pairs", "--metric", "size"});
+  CHECK((pairs.pairs && pairs.method == "fanova" && pairs.metric == "size"));
+  CHECK(parse_as<ImportanceOptions>({"importance", "--method", "fanova"}).method == "fanova");
+  CHECK(contains(usage_error({"importance", "--pairs", "--method", "ped-anova"}),
+                 "--pairs needs --method fanova"));
+  CHECK(contains(usage_error({"importance", "--method", "shap"}), "shap"));
+}
+
 TEST_CASE("options: whole experiments") {
   CHECK(parse_as<ConfigOptions>({"config", "digits", "--json"}).which.experiment == "digits");
   const auto compare = parse_as<CompareOptions>({"compare", "a", "b", "--dir", "d"});
@@ -181,9 +193,9 @@ TEST_CASE("options: an unknown option names the nearest of its command") {
 
 TEST_CASE("options: help of every command has examples") {
   for (const char* name :
-       {"run",      "resume",     "stop",   "status",  "list",   "trials", "show",
-        "kill",     "add",        "logs",   "best",    "export", "import", "update",
-        "simulate", "completion", "config", "compare", "rename", "delete"}) {
+       {"run",      "resume", "stop",       "status", "list",    "trials", "show",
+        "kill",     "add",    "logs",       "best",   "export",  "import", "update",
+        "simulate", "adopt",  "completion", "config", "compare", "rename", "delete"}) {
     const auto help = parse({name, "--help"});
     REQUIRE_FALSE(help.has_value());
     CHECK(help.error().exit_code == 0);
@@ -222,10 +234,11 @@ TEST_CASE("options: bash completes commands, options, files and words") {
   REQUIRE_FALSE(script.has_value());
   CHECK(script.error().exit_code == 0);
   const std::string& text = script.error().text;
-  CHECK(bash_offers(text, "attune re") == "resume\nrename\n");
+  CHECK(bash_offers(text, "attune re") == "resume\nrename\nreport\n");
   CHECK(bash_offers(text, "attune run e") == "experiment.yaml\n");
   CHECK(bash_offers(text, "attune run --max") == "--max-trials\n");
-  CHECK(bash_offers(text, "attune export --format ''") == "csv\njsonl\n");
+  CHECK(bash_offers(text, "attune export --format ''") ==
+        "csv\njsonl\noptuna\ntensorboard\nmlflow\n");
   CHECK(bash_offers(text, "attune trials --status pa") == "paused\n");
   CHECK(bash_offers(text, "attune completion f") == "fish\n");
   std::string asked;
@@ -244,9 +257,10 @@ TEST_CASE("options: every option of the help is in the man page") {
   CHECK(parse({"man"}).error().exit_code == 0);
   int options = 0;
   for (const char* name :
-       {"run",    "resume",  "stop",   "status", "list",        "trials", "show",     "kill",
-        "add",    "logs",    "best",   "export", "import",      "update", "simulate", "completion",
-        "config", "compare", "rename", "delete", "coordinator", "worker", "pool",     "mcp"}) {
+       {"run",      "resume",     "stop",   "status",  "list",   "trials", "show",
+        "kill",     "add",        "logs",   "best",    "export", "import", "update",
+        "simulate", "completion", "config", "compare", "rename", "delete", "coordinator",
+        "worker",   "pool",       "mcp",    "adopt"}) {
     const std::size_t begin = page.find(fmt::format(".SS \\fBattune {}\\fR", name));
     REQUIRE(begin != std::string::npos);
     const std::string section = page.substr(begin, page.find(".SS \\fBattune", begin + 1) - begin);

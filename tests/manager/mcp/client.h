@@ -55,7 +55,7 @@ class Client {
 
  private:
   ManualClock clock_{1100};
-  Session session_;
+  McpSession session_;
 };
 
 inline int error_code(const std::optional<json>& answer) {

@@ -83,12 +83,27 @@ TEST_CASE("checkpoint desk: nobody deletes what a start waits for") {
   Desk d;
   const std::string first = d.desk.save(d.trial);
   d.stored(first, &d.trial);
-  d.desk.start_from(d.trial, first);
+  // What the attempt before was saving comes late.
   const std::string second = d.desk.save(d.trial);
+  d.trial.record.status = TrialStatus::pending;
+  d.desk.start_from(d.trial, first);
   d.stored(second, &d.trial);
   CHECK(d.deleted().empty());
-  d.desk.start_from(d.trial, "");
-  CHECK(d.deleted() == Ids{first});
+  SECTION("until it starts from another one") {
+    d.desk.start_from(d.trial, "");
+    CHECK(d.deleted() == Ids{first});
+  }
+  SECTION("until the attempt that has started has saved one") {
+    const std::string third = d.desk.save(d.trial);
+    ++d.trial.record.attempts;
+    d.trial.record.status = TrialStatus::running;
+    d.stored(third, &d.trial);
+    CHECK(d.deleted() == Ids{second});
+    CHECK(d.trial.resumes_from() == first);
+    d.stored(d.desk.save(d.trial), &d.trial);
+    CHECK(d.deleted() == Ids{first, third});
+    CHECK(d.trial.resumes_from() == d.trial.record.checkpoint);
+  }
 }
 
 TEST_CASE("checkpoint desk: a paused trial's files wait for room, a running trial's do not") {

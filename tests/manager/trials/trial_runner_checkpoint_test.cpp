@@ -90,7 +90,7 @@ TEST_CASE("runner: a proposal starts from another trial's checkpoint, which stay
   CHECK(w.backend.started[1].checkpoint == "t0000-1");
 }
 
-TEST_CASE("runner: a checkpoint stays until the attempt that starts from it has reported") {
+TEST_CASE("runner: a checkpoint stays until the attempt that started from it has saved another") {
   World w(World::limits(2, 5));
   w.ready();
   w.propose();
@@ -101,9 +101,11 @@ TEST_CASE("runner: a checkpoint stays until the attempt that starts from it has 
   w.decider.listener->on_drop("t0000-1");
   w.pump();
   CHECK(w.notes.saved.back().checkpoint == "t0000-2");
+  w.report("t0001", 1, false);
+  w.pump();
   CHECK(w.backend.deleted.empty());
   if (GENERATE(true, false)) {
-    w.report("t0001", 1, false);
+    w.decider.listener->on_save("t0001");
   } else {
     w.end("t0001");
   }

@@ -169,6 +169,45 @@ TEST_CASE("runner: a trial that is lost while it pauses waits with what it had s
   CHECK(w.backend.started.back().checkpoint == (saved ? "t0000-1" : ""));
 }
 
+TEST_CASE(
+    "runner: a trial that goes on from another one's checkpoint, and is lost, does so again") {
+  RunnerOptions options = World::limits(2, 5);
+  options.trial.retries[FailureClass::lost] = {RetryHow::resume_or_restart, 5};
+  World w(options);
+  w.ready();
+  w.propose();
+  w.propose();
+  w.decider.listener->on_save("t0001");
+  w.pump();
+  w.decider.listener->on_pause("t0000", "it becomes a copy");
+  w.end("t0000", Ending::paused);
+  w.pump();
+  w.propose("t0000", "t0001-1");
+  REQUIRE(w.backend.started.back().checkpoint == "t0001-1");
+  w.report("t0000", 0.5, false, "ok", ParameterId(std::int64_t{2}));
+  w.pump();
+  w.decider.listener->on_drop("t0001-1");  // the decider needs it no more
+  SECTION("until it has saved a checkpoint of its own") {
+    w.end("t0000", Ending::lost);
+    w.pump();
+    REQUIRE(w.backend.started.size() == 4);
+    CHECK(w.backend.started.back().checkpoint == "t0001-1");
+    w.decider.listener->on_save("t0000");
+    w.pump();
+    w.end("t0000", Ending::lost);
+    w.pump();
+    CHECK(w.backend.started.back().checkpoint == "t0000-2");
+  }
+  SECTION("also when it is lost while it pauses") {
+    w.decider.listener->on_pause("t0000", "others first");
+    w.end("t0000", Ending::lost);
+    w.pump();
+    CHECK(w.notes.all["t0000"].status == TrialStatus::paused);
+    w.propose("t0000");
+    CHECK(w.backend.started.back().checkpoint == "t0001-1");
+  }
+}
+
 TEST_CASE("runner: a trial that is lost with grace while it pauses waits with what it has saved") {
   World w(World::limits(1, 5));
   w.ready();

@@ -109,7 +109,7 @@ TEST_CASE("restore: a checkpoint that a waiting trial starts from stays") {
   REQUIRE(w.backend.started.size() == 1);
   CHECK(w.backend.started[0].checkpoint == "t0000-1");
   CHECK(w.backend.deleted.empty());
-  w.report("t0001", 1, false);
+  w.end("t0001");
   w.pump();
   CHECK(w.backend.deleted == Calls{"t0000-1"});
 }

@@ -1,4 +1,4 @@
-#include "manager/mcp/schema.h"
+#include "manager/control/schema.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,15 +14,15 @@ namespace {
 constexpr std::int64_t kLongestText = 300;  // of an id, a name or a job id
 constexpr std::size_t kShown = 40;          // bytes of a word of the client in a message
 
-std::unexpected<Error> wrong(const std::string& place, const std::string& wanted,
-                             const json& found) {
+std::unexpected<Error> mismatch(const std::string& place, const std::string& wanted,
+                                const json& found) {
   return fail_at(place, fmt::format("{} expected, not {}", wanted, json_type_name(found)));
 }
 
 std::vector<std::string> texts(const json& array) { return array.get<std::vector<std::string>>(); }
 
 Result<void> check_text(const json& schema, const json& value, const std::string& place) {
-  if (!value.is_string()) return wrong(place, "a text", value);
+  if (!value.is_string()) return mismatch(place, "a text", value);
   const auto& text = value.get_ref<const std::string&>();
   if (schema.contains("enum")) {
     const auto words = texts(schema["enum"]);
@@ -38,7 +38,7 @@ Result<void> check_text(const json& schema, const json& value, const std::string
 Result<void> check_number(const json& schema, const json& value, const std::string& place) {
   const bool whole = schema["type"] == "integer";
   const std::string wanted = whole ? "a whole number" : "a number";
-  if (!value.is_number()) return wrong(place, wanted, value);
+  if (!value.is_number()) return mismatch(place, wanted, value);
   const auto number = value.get<double>();
   const auto least = schema["minimum"].get<double>(), most = schema["maximum"].get<double>();
   if (!(number >= least && number <= most) || (whole && number != std::floor(number)))
@@ -47,7 +47,7 @@ Result<void> check_number(const json& schema, const json& value, const std::stri
 }
 
 Result<void> check_list(const json& schema, const json& value, const std::string& place) {
-  if (!value.is_array()) return wrong(place, "an array", value);
+  if (!value.is_array()) return mismatch(place, "an array", value);
   const auto least = schema["minItems"].get<std::size_t>();
   const auto most = schema["maxItems"].get<std::size_t>();
   if (value.size() < least || value.size() > most)
@@ -59,7 +59,7 @@ Result<void> check_list(const json& schema, const json& value, const std::string
 }
 
 Result<void> check_object(const json& schema, const json& value, const std::string& place) {
-  if (!value.is_object()) return wrong(place, "an object", value);
+  if (!value.is_object()) return mismatch(place, "an object", value);
   if (!schema.contains("properties")) return {};
   const json& members = schema["properties"];
   std::vector<std::string> known;
@@ -136,7 +136,7 @@ Result<void> check_schema(const json& schema, const json& value, const std::stri
   if (type == "integer" || type == "number") return check_number(schema, value, place);
   if (type == "array") return check_list(schema, value, place);
   if (type == "object") return check_object(schema, value, place);
-  return value.is_boolean() ? Result<void>() : wrong(place, "true or false", value);
+  return value.is_boolean() ? Result<void>() : mismatch(place, "true or false", value);
 }
 
 }  // namespace attune

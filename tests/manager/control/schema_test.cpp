@@ -1,5 +1,5 @@
 // The check of arguments against the schema that a client has read.
-#include "manager/mcp/schema.h"
+#include "manager/control/schema.h"
 
 #include <catch2/catch.hpp>
 

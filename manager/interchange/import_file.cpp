@@ -1,10 +1,11 @@
-#include "manager/cli/commands/import_file.h"
+#include "manager/interchange/import_file.h"
 
 #include <fmt/format.h>
 
 #include <array>
 
-#include "manager/cli/commands/csv.h"
+#include "manager/interchange/csv.h"
+#include "manager/interchange/syne_tune_rows.h"
 #include "os/atomic_file.h"
 
 namespace attune {
@@ -48,9 +49,9 @@ Result<std::optional<ImportData::Record>> record_of(const json& row, const std::
   return record;
 }
 
-Result<std::vector<std::pair<std::string, json>>> csv_rows(const std::string& text) {
+Result<PlacedRows> csv_rows(const std::string& text) {
   const auto cells = TRY(parse_csv(text));
-  std::vector<std::pair<std::string, json>> rows;
+  PlacedRows rows;
   for (std::size_t i = 1; i < cells.size(); ++i) {
     const std::string place = fmt::format("row {}", i);
     if (cells[i].size() != cells[0].size())
@@ -60,11 +61,11 @@ Result<std::vector<std::pair<std::string, json>>> csv_rows(const std::string& te
     for (std::size_t j = 0; j < cells[i].size(); ++j) row[cells[0][j]] = csv_value(cells[i][j]);
     rows.emplace_back(place, std::move(row));
   }
-  return rows;
+  return is_syne_tune(rows) ? syne_tune_trials(rows) : rows;
 }
 
-Result<std::vector<std::pair<std::string, json>>> json_rows(const std::string& text) {
-  std::vector<std::pair<std::string, json>> rows;
+Result<PlacedRows> json_rows(const std::string& text) {
+  PlacedRows rows;
   if (const auto whole = parse_json(text); whole && whole->is_array()) {
     for (const json& row : *whole) rows.emplace_back(fmt::format("record {}", rows.size()), row);
     return rows;
@@ -89,6 +90,9 @@ Result<std::vector<ImportData::Record>> read_import_file(const std::filesystem::
   const auto located = [&file](const Error& error) {
     return fail(fmt::format("{}: {}", file.string(), error.message));
   };
+  if (text.starts_with("PK\3\4"))
+    return fail(fmt::format("{} is a zip archive; unpack it: unzip {}", file.string(),
+                            file.filename().string()));
   const auto rows = file.extension() == ".csv" ? csv_rows(text) : json_rows(text);
   if (!rows) return located(rows.error());
   std::vector<ImportData::Record> records;

@@ -1,4 +1,4 @@
-#include "manager/cli/commands/csv.h"
+#include "manager/interchange/csv.h"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,11 @@
-#include "manager/cli/commands/export_table.h"
+#include "manager/interchange/export_table.h"
 
 #include <unordered_set>
 
 #include "base/python_json.h"
-#include "manager/cli/commands/csv.h"
 #include "manager/control/json_format.h"
+#include "manager/interchange/csv.h"
+#include "os/standard_output.h"
 
 namespace attune {
 namespace {
@@ -33,13 +34,13 @@ class Columns {
 
 }  // namespace
 
-Result<void> write_csv(const ExportTable& table, const Console& console) {
+Result<void> write_csv(const ExportTable& table, std::FILE* out) {
   Columns columns(table.columns);
   TRY(table.rows([&](const json& row) { columns.add(row); }));
   const std::vector<std::string> names = columns.names();
   std::string line;
   for (const std::string& name : names) line += (line.empty() ? "" : ",") + csv_cell(name);
-  print(console, line + "\n");
+  put_text(out, line + "\n");
   return table.rows([&](const json& row) {
     std::string text;
     for (const std::string& name : names) {
@@ -47,13 +48,16 @@ Result<void> write_csv(const ExportTable& table, const Console& console) {
       const auto found = row.find(name);
       if (found != row.end()) text += csv_cell(*found);
     }
-    print(console, text + "\n");
+    put_text(out, text + "\n");
   });
 }
 
-Result<void> write_lines(const ExportTable& table, const Console& console) {
-  return table.rows(
-      [&](const json& row) { print(console, dump_python_json(with_format(row)) + "\n"); });
+void write_line(const json& row, std::FILE* out) {
+  put_text(out, dump_python_json(with_format(row)) + "\n");
+}
+
+Result<void> write_lines(const ExportTable& table, std::FILE* out) {
+  return table.rows([&](const json& row) { write_line(row, out); });
 }
 
 }  // namespace attune
