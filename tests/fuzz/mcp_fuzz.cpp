@@ -28,7 +28,7 @@ UniqueFd file_of(std::string_view text) {
 
 std::string served(std::string_view input, bool allow_changes) {
   const ManualClock clock;
-  Session session({.context = {"/nonexistent/attune", clock}, .allow_changes = allow_changes});
+  McpSession session({.context = {"/nonexistent/attune", clock}, .allow_changes = allow_changes});
   const UniqueFd in = file_of(input);
   char* text = nullptr;
   std::size_t size = 0;
