@@ -26,6 +26,7 @@ install(FILES ${shell_files_dir}/attune.1 ${shell_files_dir}/attuned.1
 if(ATTUNE_KATIB)
   install(FILES ${shell_files_dir}/attune-katib.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT runtime)
 endif()
+install(DIRECTORY share/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT runtime)
 install(FILES ${shell_files_dir}/attune DESTINATION share/bash-completion/completions
         COMPONENT runtime)
 install(FILES ${shell_files_dir}/_attune DESTINATION share/zsh/site-functions COMPONENT runtime)
