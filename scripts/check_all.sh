@@ -46,6 +46,9 @@ done
 pausing --where slurm --kill machine --kills 2 --running 2 || [ $? = 77 ]
 echo "== bench: that it builds"
 scripts/build.sh bench
+echo "== packages, each installed in an empty Debian"
+scripts/package.sh
+scripts/check_packages.sh
 echo "== lint"
 scripts/lint.sh --all
 echo "== fuzz"

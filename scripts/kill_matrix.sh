@@ -41,10 +41,19 @@ for tuner in "${tuners[@]}"; do
   kill_sessions "${options[@]}"
 done
 for assessor in "${assessors[@]}"; do
-  "$matrix" --tuner Random --assessor "$assessor" --commands 200
-  "$matrix" --tuner TPE --assessor "$assessor" --commands 200 --include-intermediate \
+  options=(--assessor "$assessor")
+  case $assessor in
+    # What these stop by default comes after more reports than a session has, or never.
+    MedianStoppingRule) options+=(--assessor-args '{"grace_period": 1}') ;;
+    Threshold) options+=(--assessor-args '{"upper": 0.5}') ;;
+    Patient) options+=(--assessor-args '{"patience": 1}') ;;
+    Plateau) options+=(--assessor-args '{"std": 0.2, "grace_period": 2, "num_results": 2}') ;;
+    Wilcoxon) options+=(--assessor-args '{"p_threshold": 0.4}') ;;
+  esac
+  "$matrix" --tuner Random "${options[@]}" --commands 200
+  "$matrix" --tuner TPE "${options[@]}" --commands 200 --include-intermediate \
     --daemon-option=--snapshot-bytes --daemon-option=3000
-  "$matrix" --tuner TPE --assessor "$assessor" --commands 200 --every 20 \
+  "$matrix" --tuner TPE "${options[@]}" --commands 200 --every 20 \
     --daemon-option=--durability --daemon-option=always
-  "$matrix" --tuner TPE --assessor "$assessor" --commands 5000 --every 250 --concurrency 20
+  "$matrix" --tuner TPE "${options[@]}" --commands 5000 --every 250 --concurrency 20
 done

@@ -6,7 +6,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 scripts/install_deps.sh build
-scripts/build.sh release attune attuned attune-shim digits_trial
+# attune_study_c: with it Python and the examples of README work from here.
+scripts/build.sh release attune attuned attune-shim digits_trial attune_study_c
 
 bin=build/release/bin
 out=build/runs/$(date +%Y%m%d-%H%M%S)
