@@ -70,14 +70,10 @@ View::Event StoredView::event(const std::string& subject) {
   if (subject.empty()) return {"experiments", "", dump_json(experiments())};
   auto found = find(subject);
   if (!found) return {"failure", "", dump_json({{"error", found.error().message}})};
-  std::string cursor;
-  if (kept_[subject].columns != nullptr) {
-    TrialColumns& columns = this->columns(*found);
-    if (columns.update(found->reader, found->experiment, kFew)) cursor = columns.cursor();
-  }
   const auto state = this->state(*found);
   if (!state) return {"failure", "", dump_json({{"error", state.error().message}})};
-  return {"experiment", cursor, dump_json(*state)};
+  const auto& columns = kept_[subject].columns;
+  return {"experiment", columns == nullptr ? "" : columns->cursor(), dump_json(*state)};
 }
 
 void StoredView::refresh(bool now) {
@@ -130,10 +126,11 @@ std::expected<StoredView::Found, ApiError> StoredView::nni_experiment() {
 }
 
 Result<Tally> StoredView::tally(const Found& found, Kept& kept) {
-  std::optional<Tally> counted;
-  if (kept.columns != nullptr && kept.columns->fits(found.experiment))
-    counted = kept.columns->tally();
-  return counted ? *counted : found.reader.tally(found.experiment);
+  if (kept.columns != nullptr && kept.columns->fits(found.experiment)) {
+    const bool more = TRY(kept.columns->update(found.reader, found.experiment, kFew));
+    if (!more) return kept.columns->tally();
+  }
+  return found.reader.tally(found.experiment);
 }
 
 Result<json> StoredView::summary(const Found& found, Kept& kept) {

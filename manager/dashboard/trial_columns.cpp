@@ -93,12 +93,10 @@ Result<bool> TrialColumns::update(StoreReader& reader, const StoredExperiment& e
     }));
     return {};
   }));
-  whole_ = !more;
   return more;
 }
 
-std::optional<Tally> TrialColumns::tally() const {
-  if (!whole_) return std::nullopt;
+Tally TrialColumns::tally() const {
   const auto count = [&](TrialStatus status) { return counts_[static_cast<std::size_t>(status)]; };
   Tally tally;
   tally.pending = count(TrialStatus::pending);

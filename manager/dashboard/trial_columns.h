@@ -34,8 +34,8 @@ class TrialColumns {
   Result<bool> update(StoreReader& reader, const StoredExperiment& experiment, std::size_t most);
 
   std::string cursor() const;  // of the newest change
-  // How many trials are in which state, without Tally::waiting. Nothing: not all were read yet.
-  std::optional<Tally> tally() const;
+  // How many of the trials read are in which state, without Tally::waiting.
+  Tally tally() const;
   std::size_t bytes() const;  // about how much memory they take
 
   // The rows that changed after `cursor`, the oldest change first, at most `limit` of them. A
@@ -63,7 +63,6 @@ class TrialColumns {
   json searched_;  // as the experiment file has it
   std::string epoch_;
   std::uint32_t changes_ = 0;
-  bool whole_ = false;                       // the last update() has read all
   std::array<std::int64_t, 7> counts_ = {};  // by TrialStatus
 
   // One element for each row; rows are in the order of the trials' numbers.

@@ -255,8 +255,11 @@ Result<StoredTrial> StoreReader::whole_trial(const StoredExperiment& experiment,
 }
 
 Result<void> StoreReader::consistently(const std::function<Result<void>()>& body) {
+  if (state_->consistent) return body();
   TRY(state_->database.execute("BEGIN"));
+  state_->consistent = true;
   Result<void> result = body();
+  state_->consistent = false;
   TRY(state_->database.execute("COMMIT"));
   return result;
 }

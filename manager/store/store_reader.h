@@ -187,7 +187,7 @@ class StoreReader {
   // The newest `newest` events, the oldest of them first.
   Result<std::vector<StoredEvent>> events(const StoredExperiment& experiment, std::int64_t newest);
 
-  // Runs `body`, in which all calls read the same state of the store. Do not nest.
+  // Runs `body`, in which all calls read the same state of the store. Calls may nest.
   Result<void> consistently(const std::function<Result<void>()>& body);
 
   // ---- for a resume, together with trials() for the trials that have ended

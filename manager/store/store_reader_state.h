@@ -32,6 +32,7 @@ struct StoreReader::State {
   std::filesystem::path file;
   bool is_experiment = false;  // `folder` is that of an experiment
   Database database;
+  bool consistent = false;  // within StoreReader::consistently()
 
   // All rows of a query, each converted by `make`.
   template <class Make>

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 
+#include "manager/store/experiment_lock.h"
 #include "os/atomic_file.h"
 #include "tests/manager/control/listening_manager.h"
 #include "tests/manager/dashboard/column_reader.h"
@@ -218,6 +219,23 @@ TEST_CASE("stored view: events of streams") {
   const auto columns = test::read_columns(*world.ask("GET", "/abcd2345/columns").body);
   CHECK(world.view->event("abcd2345").id == columns.header["next"]);
   CHECK(world.view->event("other").name == "failure");
+}
+
+TEST_CASE("stored view: the list counts trials that ended since their columns were read") {
+  World world;
+  const auto lock = ExperimentLock::take(world.work / "abcd2345").value();  // it runs
+  world.ask("GET", "/abcd2345/columns");
+  CHECK(world.get("")["experiments"][0]["trials"]["pending"] == 1);
+  TrialRecord trial = pending_trial(3);
+  trial.status = TrialStatus::succeeded;
+  trial.final_metric = 0.9;
+  world.store.change_trial(trial).value();
+  world.store.add_trial(pending_trial(4), 1002).value();
+  world.store.commit().value();
+  const json one = world.get("")["experiments"][0];
+  CHECK(one["trials"]["succeeded"] == 4);
+  CHECK(one["trials"]["pending"] == 1);
+  CHECK(one["best"]["trial_job_id"] == "t0003");
 }
 
 TEST_CASE("stored view: a change without a manager is a conflict") {
