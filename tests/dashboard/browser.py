@@ -57,7 +57,7 @@ class Browser:
     """A browser with one tab. `problems` lists uncaught errors, console errors and violations of the content security
     policy since the start or the last `problems.clear()`."""
 
-    def __init__(self, width=1280, height=900, dark=False, timeout=20.0):
+    def __init__(self, width=1280, height=900, dark=False, timeout=120.0):
         self.timeout = timeout
         self.problems = []
         self.requests = []  # URLs, in order

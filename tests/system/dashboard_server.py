@@ -6,7 +6,7 @@ import re
 import subprocess
 import threading
 
-DEADLINE = 300
+DEADLINE = 800
 
 
 class Dashboard:
