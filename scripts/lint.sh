@@ -30,6 +30,7 @@ sources_of() {
 }
 
 python3 -B scripts/check_layers.py
+python3 -B scripts/check_names.py
 if grep -rnE 'TEST_CASE\("[^"]*[];[]' tests; then
   echo "error: CMake would split or join tests with such names, and ctest would not run them" >&2
   exit 1

@@ -40,8 +40,8 @@ Bytes32 proof_of(const Secret& secret, std::string_view purpose, const std::stri
   return secret.mac(joined({purpose, said}));
 }
 
-std::unexpected<Refusal> refuse(std::string message, bool final = true) {
-  return std::unexpected(Refusal{std::move(message), final});
+std::unexpected<HandshakeRefusal> refuse(std::string message, bool final = true) {
+  return std::unexpected(HandshakeRefusal{std::move(message), final});
 }
 
 json member(const json& message, const char* name) { return message.value(name, json()); }

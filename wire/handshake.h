@@ -49,7 +49,7 @@ inline constexpr JsonFrameLimits kHandshakeLimits = {
     .json = {.depth = 4, .keys = 32, .values = 64},
 };
 
-struct Refusal {
+struct HandshakeRefusal {
   // From ServerHandshake: a sentence to send to the other side. From ClientHandshake: a predicate
   // to print behind the other side's address, such as "does not know the secret ...".
   std::string message;
@@ -57,7 +57,7 @@ struct Refusal {
 };
 
 template <class T>
-using Answer = std::expected<T, Refusal>;
+using Answer = std::expected<T, HandshakeRefusal>;
 
 // The side that dials.
 class ClientHandshake {
@@ -66,8 +66,9 @@ class ClientHandshake {
                   int version = kWireVersion);
 
   json hello() const;
-  // Takes the frame that came after hello() and returns the proof to send. A Refusal: send nothing
-  // more; the other side refused, has another version, or does not know the secret. Call it once.
+  // Takes the frame that came after hello() and returns the proof to send. A HandshakeRefusal: send
+  // nothing more; the other side refused, has another version, or does not know the secret. Call it
+  // once.
   Answer<json> answer(const json& challenge);
   const Secret& key() const { return *key_; }  // of the encryption; only after a good answer()
 
@@ -86,7 +87,7 @@ class ServerHandshake {
   ServerHandshake(const Secrets& secrets, const Bytes32& nonce, int version = kWireVersion);
 
   // Takes the next frame of the client. Returns the challenge that answers its hello, or an empty
-  // object if its proof is good: then done(). A Refusal: send it and close.
+  // object if its proof is good: then done(). A HandshakeRefusal: send it and close.
   Answer<json> hear(const json& message);
   bool done() const { return key_.has_value(); }
   const Identity& peer() const { return peer_; }  // proven only when done()

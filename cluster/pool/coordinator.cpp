@@ -11,7 +11,7 @@
 
 namespace attune {
 Coordinator::Coordinator(CoordinatorOptions options, std::unique_ptr<Commander> commander,
-                         Effects& effects)
+                         CoordinatorEffects& effects)
     : options_(std::move(options)), commander_(std::move(commander)), effects_(effects) {}
 
 Coordinator::~Coordinator() = default;

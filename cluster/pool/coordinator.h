@@ -1,9 +1,9 @@
 #pragma once
 // The coordinator leases tasks to workers. This class is its state machine, without sockets, files
 // or clocks: the caller reports each event and its time by a function, and the coordinator says
-// through Effects what is to be done. docs/coordinator.md describes it for users.
+// through CoordinatorEffects what is to be done. docs/coordinator.md describes it for users.
 //
-// All calls come from one thread. An Effects function must not call the coordinator.
+// All calls come from one thread. A CoordinatorEffects function must not call the coordinator.
 #include <deque>
 #include <limits>
 #include <map>
@@ -36,9 +36,9 @@ struct CoordinatorOptions {
 
 // What the coordinator wants done. The implementer keeps the order of the calls. It sends a message
 // only once all records appended before it are durable.
-class Effects {
+class CoordinatorEffects {
  public:
-  virtual ~Effects() = default;
+  virtual ~CoordinatorEffects() = default;
   virtual void append(const Record& record) = 0;
   // The board holds the record's change; also called for a replayed record. `task` is null when the
   // record removed it, or is about no task.
@@ -62,7 +62,8 @@ class Effects {
 
 class Coordinator {
  public:
-  Coordinator(CoordinatorOptions options, std::unique_ptr<Commander> commander, Effects& effects);
+  Coordinator(CoordinatorOptions options, std::unique_ptr<Commander> commander,
+              CoordinatorEffects& effects);
   ~Coordinator();
 
   // Starts to work, once, after load() and replay(). Workers that held a lease count as lost, and
@@ -194,7 +195,7 @@ class Coordinator {
 
   const CoordinatorOptions options_;
   const std::unique_ptr<Commander> commander_;  // null: only clients submit tasks
-  Effects& effects_;
+  CoordinatorEffects& effects_;
   Board board_;
   WorkerTable workers_;
   TaskQueue queue_;

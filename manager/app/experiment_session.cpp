@@ -40,7 +40,7 @@ constexpr double kGiveUpAfter = 10;
 class Loop {
  public:
   Loop(asio::io_context& io, TrialRunner& runner, LiveExport& live, const ChosenBackend& backend,
-       Progress& progress, const Clock& clock)
+       ProgressLine& progress, const Clock& clock)
       : io_(io),
         runner_(runner),
         live_(live),
@@ -144,7 +144,7 @@ class Loop {
   TrialRunner& runner_;
   LiveExport& live_;
   const ChosenBackend& backend_;
-  Progress& progress_;
+  ProgressLine& progress_;
   const Clock& clock_;
   asio::signal_set signals_;
   asio::steady_timer second_, alarm_;
@@ -154,7 +154,7 @@ class Loop {
 
 }  // namespace
 
-void show_beginning(const SessionSetup& setup, Progress& progress) {
+void show_beginning(const SessionSetup& setup, ProgressLine& progress) {
   for (const std::string& warning : setup.warnings) progress.message("warning: " + warning);
   for (const std::string& message : setup.messages) progress.message(message);
 }
@@ -232,7 +232,7 @@ Result<std::vector<ImportData::Record>> stored_results(const RunFacts& facts) {
 
 // Null: none was wanted, or it did not start, without which the experiment runs as well.
 std::unique_ptr<OwnDashboard> start_dashboard(asio::io_context& io, const SessionSetup& setup,
-                                              Progress& progress) {
+                                              ProgressLine& progress) {
   if (setup.dashboard.empty()) return nullptr;
   auto started = OwnDashboard::start(
       io,
@@ -256,7 +256,7 @@ Result<SessionResult> run_session(SessionSetup setup, Store& store) {
   setup.shown.max_trials = setup.experiment.max_trial_number;
   setup.shown.max_seconds = setup.experiment.max_experiment_seconds;
   setup.shown.metric = setup.facts.objective().metric;
-  Progress progress(setup.shown, clock);
+  ProgressLine progress(setup.shown, clock);
   show_beginning(setup, progress);
 
   asio::io_context io;

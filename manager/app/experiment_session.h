@@ -38,7 +38,7 @@ struct SessionSetup {
   std::vector<std::string> messages;  // then these
 };
 
-void show_beginning(const SessionSetup& setup, Progress& progress);
+void show_beginning(const SessionSetup& setup, ProgressLine& progress);
 // Appends to <experiment>/log/runner.log.
 Result<Log> open_runner_log(const std::filesystem::path& directory, const std::string& level);
 DaemonOptions daemon_options(const SessionSetup& setup);

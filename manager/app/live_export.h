@@ -17,7 +17,7 @@ namespace attune {
 class LiveExport final : public TrialObserver {
  public:
   // The arguments outlive it. `directory`: of the experiment.
-  LiveExport(TrialObserver& next, std::filesystem::path directory, Progress& progress)
+  LiveExport(TrialObserver& next, std::filesystem::path directory, ProgressLine& progress)
       : next_(next), directory_(std::move(directory)), progress_(progress) {}
 
   // Writes `forms` anew, with all trials of experiment `id` that have ended so far.
@@ -45,7 +45,7 @@ class LiveExport final : public TrialObserver {
 
   TrialObserver& next_;
   const std::filesystem::path directory_;
-  Progress& progress_;
+  ProgressLine& progress_;
   ExportedExperiment experiment_;
   std::vector<std::unique_ptr<Form, Closer>> forms_;
   std::vector<std::string> ended_;  // job ids of trials that are not written yet

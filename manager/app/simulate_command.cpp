@@ -77,7 +77,7 @@ Result<int> simulate_experiment(const SimulateOptions& options, const Surroundin
   const SystemClock real;
   setup.session.shown.max_trials = file.max_trial_number;
   setup.session.shown.metric = setup.session.facts.objective().metric;
-  Progress progress(setup.session.shown, real);
+  ProgressLine progress(setup.session.shown, real);
   show_beginning(setup.session, progress);
   StoreWriter writer(claimed->store, clock, &real);
   Reporter reporter(setup.session.facts, progress);

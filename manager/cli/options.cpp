@@ -62,10 +62,11 @@ void dashboard_flag(CLI::App* command, std::string& place) {
                     "there");
 }
 
-void add_run(CLI::App& app, Found& found) {
-  CLI::App* run = command(app, found, kRun, "run", "Run an experiment to its end", &Found::run,
-                          "  attune run experiment.yaml\n"
-                          "  attune run experiment.yaml --max-trials 10 --seed 7 --dry-run\n");
+void add_run(CLI::App& app, ParsedOptions& found) {
+  CLI::App* run =
+      command(app, found, kRun, "run", "Run an experiment to its end", &ParsedOptions::run,
+              "  attune run experiment.yaml\n"
+              "  attune run experiment.yaml --max-trials 10 --seed 7 --dry-run\n");
   run->add_option("file", found.run.file, "Experiment file, YAML or JSON")
       ->required()
       ->type_name("FILE");
@@ -85,10 +86,10 @@ void add_run(CLI::App& app, Found& found) {
   run->add_flag("--dry-run", found.run.dry_run, "Check the file, show what would run, run nothing");
 }
 
-void add_resume(CLI::App& app, Found& found) {
+void add_resume(CLI::App& app, ParsedOptions& found) {
   CLI::App* resume = command(
       app, found, kRun, "resume", "Go on with an experiment that was stopped or killed",
-      &Found::resume,
+      &ParsedOptions::resume,
       "  attune resume\n"
       "  attune resume abcd2345 --max-trials 200 --retry failed=restart --retry lost=resume\n");
   choice_options(resume, found.resume.which, true);
@@ -111,10 +112,10 @@ void add_resume(CLI::App& app, Found& found) {
   resume->add_flag("--dry-run", found.resume.dry_run, "Show what would run, run nothing");
 }
 
-void add_simulate(CLI::App& app, Found& found) {
+void add_simulate(CLI::App& app, ParsedOptions& found) {
   CLI::App* simulate =
       command(app, found, kRun, "simulate",
-              "Run an experiment in virtual time over learning curves", &Found::simulate,
+              "Run an experiment in virtual time over learning curves", &ParsedOptions::simulate,
               "  attune simulate experiment.yaml --trials 1000 --epochs 81\n"
               "  attune simulate experiment.yaml --curves curves.json\n");
   simulate->add_option("file", found.simulate.file, "Experiment file, YAML or JSON")
@@ -146,39 +147,39 @@ void add_simulate(CLI::App& app, Found& found) {
   simulate->add_flag("--json", found.simulate.json, "Print the result as one JSON object");
 }
 
-void add_controls(CLI::App& app, Found& found) {
+void add_controls(CLI::App& app, ParsedOptions& found) {
   const std::string group = "Change a running experiment";
   CLI::App* stop =
-      command(app, found, group, "stop", "Stop an experiment and its trials", &Found::stop,
+      command(app, found, group, "stop", "Stop an experiment and its trials", &ParsedOptions::stop,
               "  attune stop\n"
               "  attune stop abcd --kill\n");
   choice_options(stop, found.stop.which, true);
   stop->add_flag("--kill", found.stop.kill, "Kill the trials at once, without time to save");
   stop->add_flag("!--no-wait", found.stop.wait, "Do not wait until its trials have ended");
 
-  CLI::App* kill =
-      command(app, found, group, "kill", "Stop some trials; the experiment goes on", &Found::kill,
-              "  attune kill t0012 t0013\n"
-              "  attune kill 12 -e digits\n");
+  CLI::App* kill = command(app, found, group, "kill", "Stop some trials; the experiment goes on",
+                           &ParsedOptions::kill,
+                           "  attune kill t0012 t0013\n"
+                           "  attune kill 12 -e digits\n");
   kill->add_option("trials", found.kill.trials, "Job ids or numbers")
       ->required()
       ->type_name("TRIAL");
   choice_options(kill, found.kill.which, false);
 
-  CLI::App* add =
-      command(app, found, group, "add", "Add trials with parameters of your own", &Found::add,
-              "  attune add '{\"lr\": 0.1, \"layers\": 3}'\n"
-              "  attune add trial.json\n");
+  CLI::App* add = command(app, found, group, "add", "Add trials with parameters of your own",
+                          &ParsedOptions::add,
+                          "  attune add '{\"lr\": 0.1, \"layers\": 3}'\n"
+                          "  attune add trial.json\n");
   add->add_option("parameters", found.add.parameters,
                   "A JSON object, or a file that holds one or an array of them")
       ->required()
       ->type_name("FILE");
   choice_options(add, found.add.which, false);
 
-  CLI::App* import =
-      command(app, found, group, "import", "Tell the tuner results from elsewhere", &Found::import,
-              "  attune import results.csv\n"
-              "  attune import trials.jsonl --dry-run\n");
+  CLI::App* import = command(app, found, group, "import", "Tell the tuner results from elsewhere",
+                             &ParsedOptions::import,
+                             "  attune import results.csv\n"
+                             "  attune import trials.jsonl --dry-run\n");
   import
       ->add_option("file", found.import.file,
                    "CSV, JSON or JSON Lines of parameters and their score")
@@ -188,7 +189,7 @@ void add_controls(CLI::App& app, Found& found) {
   import->add_flag("--dry-run", found.import.dry_run, "Read and check the file, import nothing");
 
   CLI::App* update = command(app, found, group, "update",
-                             "Change the limits of a running experiment", &Found::update,
+                             "Change the limits of a running experiment", &ParsedOptions::update,
                              "  attune update --concurrency 8 --duration 2h\n"
                              "  attune update abcd --search-space wider.json\n");
   choice_options(update, found.update.which, true);
@@ -200,9 +201,9 @@ void add_controls(CLI::App& app, Found& found) {
 
 constexpr const char* kLook = "Look";
 
-void add_views(CLI::App& app, Found& found) {
+void add_views(CLI::App& app, ParsedOptions& found) {
   CLI::App* list = command(app, found, kLook, "list", "Show the experiments of a working directory",
-                           &Found::list,
+                           &ParsedOptions::list,
                            "  attune list\n"
                            "  attune list --dir /data/tuning --json\n");
   directory_option(list, found.list.directory);
@@ -210,13 +211,13 @@ void add_views(CLI::App& app, Found& found) {
 
   choice_options(command(app, found, kLook, "status",
                          "Show how an experiment goes: progress, what runs, what waits and why",
-                         &Found::status,
+                         &ParsedOptions::status,
                          "  attune status\n"
                          "  attune status digits --json\n"),
                  found.status.which, true);
 
   CLI::App* trials =
-      command(app, found, kLook, "trials", "Show the trials in a table", &Found::trials,
+      command(app, found, kLook, "trials", "Show the trials in a table", &ParsedOptions::trials,
               "  attune trials --status failed,running\n"
               "  attune trials --sort best --limit 10\n");
   choice_options(trials, found.trials.which, true);
@@ -232,13 +233,13 @@ void add_views(CLI::App& app, Found& found) {
       ->type_name("N");
 
   CLI::App* show = command(app, found, kLook, "show", "Show everything that is known about a trial",
-                           &Found::show,
+                           &ParsedOptions::show,
                            "  attune show t0012\n"
                            "  attune show 12 --json\n");
   show->add_option("trial", found.show.trial, "Job id or number")->required()->type_name("TRIAL");
   choice_options(show, found.show.which, false);
 
-  CLI::App* logs = command(app, found, kLook, "logs", "What a trial printed", &Found::logs,
+  CLI::App* logs = command(app, found, kLook, "logs", "What a trial printed", &ParsedOptions::logs,
                            "  attune logs t0012\n"
                            "  attune logs 12 --stderr --follow\n");
   logs->add_option("trial", found.logs.trial, "Job id or number")->required()->type_name("TRIAL");
@@ -255,7 +256,7 @@ std::string given_command(const CLI::App& app) {
 }
 
 // Converts options that CLI11 has read as words. Returns a usage error if they are wrong.
-std::optional<CommandLineEnd> read_words(Found& found) {
+std::optional<CommandLineEnd> read_words(ParsedOptions& found) {
   if (auto* resume = std::get_if<ResumeOptions>(&*found.chosen)) {
     auto retries = read_retries(found.retries);
     if (!retries) return CommandLineEnd{kExitUsage, retries.error().message + "\n"};
@@ -315,7 +316,7 @@ void choice_options(CLI::App* sub, ExperimentChoice& which, bool positional) {
 
 std::expected<CommandOptions, CommandLineEnd> parse_command_line(int argc,
                                                                  const char* const* argv) {
-  Found found;
+  ParsedOptions found;
   CLI::App app("attune runs tuning experiments: attuned proposes, this machine tries.", "attune");
   app.set_version_flag("--version", "attune " ATTUNE_VERSION);
   app.require_subcommand(1);

@@ -15,7 +15,7 @@
 namespace attune {
 
 // The exit codes of all sub-commands. They are documented, and scripts rely on them.
-enum ExitCode {
+enum CommandExit {
   kExitOk = 0,
   kExitFailed = 1,     // the experiment failed, or the command could not do what it was asked for
   kExitUsage = 2,      // the command line or a file is wrong; nothing was done

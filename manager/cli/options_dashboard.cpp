@@ -3,11 +3,11 @@
 
 namespace attune {
 
-void add_dashboard(CLI::App& app, Found& found) {
+void add_dashboard(CLI::App& app, ParsedOptions& found) {
   CLI::App* dashboard =
       command(app, found, "Look", "dashboard",
               "Serve a page that shows experiments, running and ended, and can steer them",
-              &Found::dashboard,
+              &ParsedOptions::dashboard,
               "  attune dashboard\n"
               "  attune dashboard /srv/tuning --listen 127.0.0.1:9000 --open\n"
               "  attune dashboard --read-only --listen unix:/run/user/1000/attune.sock\n");
@@ -42,20 +42,22 @@ void add_dashboard(CLI::App& app, Found& found) {
   dashboard->add_flag("--end-with-input", found.dashboard.end_with_input,
                       "End when standard input ends, such as with the program that holds it");
 
-  CLI::App* report = command(app, found, "Look", "report",
-                             "Write the page of an experiment as one HTML file", &Found::report,
-                             "  attune report -o digits.html\n"
-                             "  attune report digits --dir /srv/tuning/attune-experiments\n");
+  CLI::App* report =
+      command(app, found, "Look", "report", "Write the page of an experiment as one HTML file",
+              &ParsedOptions::report,
+              "  attune report -o digits.html\n"
+              "  attune report digits --dir /srv/tuning/attune-experiments\n");
   choice_options(report, found.report.which, true);
   report->add_option("-o,--output", found.report.output, "File to write")
       ->type_name("FILE")
       ->capture_default_str();
 
-  CLI::App* plot = command(
-      app, found, "Look", "plot", "Draw a picture of an experiment into a file", &Found::plot,
-      "  attune plot history -o history.svg\n"
-      "  attune plot slice -p lr -p units -o slice.png\n"
-      "  attune plot curves --best 3 --log -o curves.svg --width 400 --height 300\n");
+  CLI::App* plot =
+      command(app, found, "Look", "plot", "Draw a picture of an experiment into a file",
+              &ParsedOptions::plot,
+              "  attune plot history -o history.svg\n"
+              "  attune plot slice -p lr -p units -o slice.png\n"
+              "  attune plot curves --best 3 --log -o curves.svg --width 400 --height 300\n");
   plot->add_option("KIND", found.plot.kind,
                    "history, curves, parallel, importance, slice, contour, timeline or front")
       ->required()

@@ -3,11 +3,11 @@
 
 namespace attune {
 
-void add_mcp(CLI::App& app, Found& found) {
+void add_mcp(CLI::App& app, ParsedOptions& found) {
   CLI::App* mcp = command(app, found, "Other programs", "mcp",
                           "Serve experiments to agents: a Model Context Protocol server on "
                           "standard input and output",
-                          &Found::mcp,
+                          &ParsedOptions::mcp,
                           "  attune mcp --dir /srv/tuning/attune-experiments\n"
                           "  attune mcp --allow-changes\n");
   directory_option(mcp, found.mcp.directory);

@@ -14,7 +14,7 @@ namespace attune {
 
 // The parser writes options into these structs. The callback of the given sub-command copies its
 // struct into `chosen`.
-struct Found {
+struct ParsedOptions {
   RunOptions run;
   ResumeOptions resume;
   SimulateOptions simulate;
@@ -82,9 +82,9 @@ inline CLI::Option* among(CLI::Option* option, const std::string& words) {
 }
 
 template <class Options>
-CLI::App* command(CLI::App& app, Found& found, const std::string& group, const std::string& name,
-                  const std::string& description, Options Found::* options,
-                  const std::string& footer) {
+CLI::App* command(CLI::App& app, ParsedOptions& found, const std::string& group,
+                  const std::string& name, const std::string& description,
+                  Options ParsedOptions::* options, const std::string& footer) {
   CLI::App* sub = app.add_subcommand(name, description);
   sub->group(group);
   sub->footer("Examples:\n" + footer);
@@ -92,12 +92,12 @@ CLI::App* command(CLI::App& app, Found& found, const std::string& group, const s
   return sub;
 }
 
-void add_pool(CLI::App& app, Found& found);         // coordinator, worker, pool
-void add_mcp(CLI::App& app, Found& found);          // mcp
-void add_dashboard(CLI::App& app, Found& found);    // dashboard, report, plot
-void add_results(CLI::App& app, Found& found);      // best, importance, export
-void add_adopt(CLI::App& app, Found& found);        // adopt
-void add_experiments(CLI::App& app, Found& found);  // config, compare, rename, delete
+void add_pool(CLI::App& app, ParsedOptions& found);         // coordinator, worker, pool
+void add_mcp(CLI::App& app, ParsedOptions& found);          // mcp
+void add_dashboard(CLI::App& app, ParsedOptions& found);    // dashboard, report, plot
+void add_results(CLI::App& app, ParsedOptions& found);      // best, importance, export
+void add_adopt(CLI::App& app, ParsedOptions& found);        // adopt
+void add_experiments(CLI::App& app, ParsedOptions& found);  // config, compare, rename, delete
 
 void directory_option(CLI::App* sub, std::string& directory);  // --dir
 // The options of an ExperimentChoice. `positional`: EXPERIMENT is the argument of the command; else

@@ -57,10 +57,10 @@ void own_worker_options(CLI::App* coordinator, CoordinatorCommandOptions& c) {
       ->type_name("FILE");
 }
 
-void add_coordinator(CLI::App& app, Found& found) {
+void add_coordinator(CLI::App& app, ParsedOptions& found) {
   CLI::App* coordinator = command(
       app, found, kGroup, "coordinator", "Give tasks to workers on many machines",
-      &Found::coordinator,
+      &ParsedOptions::coordinator,
       "  attune coordinator --dir /shared/pool --listen 0.0.0.0:7000 --advertise head:7000\n"
       "  attune coordinator --workers 2\n"
       "  attune coordinator workload.yaml --workers 1 --worker-cpu 4 --seed 1\n");
@@ -96,7 +96,7 @@ void add_coordinator(CLI::App& app, Found& found) {
 }
 
 // What the worker has, and which tasks it takes.
-void offer_options(CLI::App* worker, Found& found) {
+void offer_options(CLI::App* worker, ParsedOptions& found) {
   WorkerCommandOptions& w = found.worker;
   worker->add_option("--cpu", w.cpu, "Processors (default: what the machine has)")
       ->check(amount())
@@ -120,9 +120,9 @@ void offer_options(CLI::App* worker, Found& found) {
       ->type_name("N");
 }
 
-void add_worker(CLI::App& app, Found& found) {
+void add_worker(CLI::App& app, ParsedOptions& found) {
   CLI::App* worker =
-      command(app, found, kGroup, "worker", "Run tasks of a coordinator", &Found::worker,
+      command(app, found, kGroup, "worker", "Run tasks of a coordinator", &ParsedOptions::worker,
               "  attune worker --join /shared/pool --label fast\n"
               "  attune worker --join head:7000 --secret-file worker.json --cpu 8\n");
   WorkerCommandOptions& w = found.worker;
@@ -163,9 +163,9 @@ void add_worker(CLI::App& app, Found& found) {
       ->type_name("FILE");
 }
 
-void add_pool_view(CLI::App& app, Found& found) {
+void add_pool_view(CLI::App& app, ParsedOptions& found) {
   CLI::App* pool =
-      command(app, found, kGroup, "pool", "Show workers, tasks and buffers", &Found::pool,
+      command(app, found, kGroup, "pool", "Show workers, tasks and buffers", &ParsedOptions::pool,
               "  attune pool\n"
               "  attune pool --join /shared/pool --json\n"
               "  attune pool cancel TASK\n"
@@ -206,7 +206,7 @@ void add_pool_view(CLI::App& app, Found& found) {
 
 }  // namespace
 
-void add_pool(CLI::App& app, Found& found) {
+void add_pool(CLI::App& app, ParsedOptions& found) {
   add_coordinator(app, found);
   add_worker(app, found);
   add_pool_view(app, found);

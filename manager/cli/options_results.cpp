@@ -3,13 +3,13 @@
 
 namespace attune {
 
-void add_results(CLI::App& app, Found& found) {
+void add_results(CLI::App& app, ParsedOptions& found) {
   const std::string look = "Look";
-  CLI::App* best =
-      command(app, found, look, "best", "Show the best trials and their parameters", &Found::best,
-              "  attune best\n"
-              "  attune best -k 5 --json\n"
-              "  eval \"python3 train.py $(attune best --format args)\"\n");
+  CLI::App* best = command(app, found, look, "best", "Show the best trials and their parameters",
+                           &ParsedOptions::best,
+                           "  attune best\n"
+                           "  attune best -k 5 --json\n"
+                           "  eval \"python3 train.py $(attune best --format args)\"\n");
   choice_options(best, found.best.which, true);
   best->add_option("-k,--count", found.best.count,
                    "How many trials to print (default: 1; with several objectives all trade-offs)")
@@ -22,11 +22,12 @@ void add_results(CLI::App& app, Found& found) {
       "args|env|json|yaml")
       ->excludes("--json");
 
-  CLI::App* importance = command(app, found, look, "importance",
-                                 "Show which parameters the results depend on", &Found::importance,
-                                 "  attune importance\n"
-                                 "  attune importance --metric seconds\n"
-                                 "  attune importance --pairs --json\n");
+  CLI::App* importance =
+      command(app, found, look, "importance", "Show which parameters the results depend on",
+              &ParsedOptions::importance,
+              "  attune importance\n"
+              "  attune importance --metric seconds\n"
+              "  attune importance --pairs --json\n");
   choice_options(importance, found.importance.which, true);
   among(
       importance->add_option(
@@ -39,14 +40,14 @@ void add_results(CLI::App& app, Found& found) {
   importance->add_flag("--pairs", found.importance.pairs,
                        "Also what two parameters explain only together; its method is fanova");
 
-  CLI::App* exported =
-      command(app, found, look, "export", "Write all trials, for other programs", &Found::exported,
-              "  attune export -o trials.csv\n"
-              "  attune export --reports -o curves.csv\n"
-              "  attune export --format jsonl | head\n"
-              "  attune export --format optuna -o study.log\n"
-              "  attune export --format tensorboard -o runs\n"
-              "  attune export --format mlflow -o mlruns\n");
+  CLI::App* exported = command(app, found, look, "export", "Write all trials, for other programs",
+                               &ParsedOptions::exported,
+                               "  attune export -o trials.csv\n"
+                               "  attune export --reports -o curves.csv\n"
+                               "  attune export --format jsonl | head\n"
+                               "  attune export --format optuna -o study.log\n"
+                               "  attune export --format tensorboard -o runs\n"
+                               "  attune export --format mlflow -o mlruns\n");
   choice_options(exported, found.exported.which, true);
   among(exported->add_option("--format", found.exported.format, "Format (default: csv)"),
         "csv|jsonl|optuna|tensorboard|mlflow");
@@ -58,10 +59,10 @@ void add_results(CLI::App& app, Found& found) {
       ->type_name("FILE");
 }
 
-void add_adopt(CLI::App& app, Found& found) {
+void add_adopt(CLI::App& app, ParsedOptions& found) {
   CLI::App* adopt =
       command(app, found, "Run", "adopt",
-              "Make an experiment file of what another program has begun", &Found::adopt,
+              "Make an experiment file of what another program has begun", &ParsedOptions::adopt,
               "  attune adopt study.log --command 'python3 train.py' -o digits.yaml\n"
               "  attune run digits.yaml --import digits.jsonl\n"
               "  attune adopt ~/nni-experiments/k3v8abcd\n");

@@ -68,25 +68,25 @@ std::string status_line(const Tally& tally, const std::string& best, double elap
   return line;
 }
 
-Progress::Progress(ProgressOptions options, const Clock& clock)
+ProgressLine::ProgressLine(ProgressOptions options, const Clock& clock)
     : options_(std::move(options)), clock_(clock), started_(clock.now()) {}
 
-Progress::~Progress() { clear(); }
+ProgressLine::~ProgressLine() { clear(); }
 
-int Progress::width() const {
+int ProgressLine::width() const {
   winsize size = {};
   if (::ioctl(::fileno(options_.stream), TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
   return size.ws_col;
 }
 
-void Progress::update(const Tally& tally) {
+void ProgressLine::update(const Tally& tally) {
   tally_ = tally;
   // With short trials the numbers change faster than anybody can read. redraw() of the next second
   // shows the last ones.
   if (shown_ == 0 || clock_.now() - drawn_at_ >= kRedrawSeconds) redraw();
 }
 
-void Progress::redraw() {
+void ProgressLine::redraw() {
   if (!options_.terminal || options_.quiet) return;
   std::string line = status_line(tally_, best_, earlier_ + elapsed(), options_);
   // A line that fills the last column would wrap, and \r would not return to its beginning.
@@ -99,21 +99,21 @@ void Progress::redraw() {
   drawn_at_ = clock_.now();
 }
 
-void Progress::clear() {
+void ProgressLine::clear() {
   if (shown_ == 0) return;
   put_text(options_.stream, fmt::format("\r{:{}}\r", "", shown_));
   std::fflush(options_.stream);
   shown_ = 0;
 }
 
-void Progress::message(const std::string& text) {
+void ProgressLine::message(const std::string& text) {
   clear();
   put_text(options_.stream, terminal_text(text) + "\n");
   std::fflush(options_.stream);
   redraw();
 }
 
-void Progress::trial_ended(const TrialRecord& trial, const std::string& best) {
+void ProgressLine::trial_ended(const TrialRecord& trial, const std::string& best) {
   best_ = best;
   if (options_.terminal || options_.quiet) return;
   std::string line = fmt::format("{} {} {}", count_text(tally_, options_), trial.job_id,

@@ -32,10 +32,10 @@ std::string status_line(const Tally& tally, const std::string& best, double elap
                         const ProgressOptions& options);
 
 // Not thread safe.
-class Progress {
+class ProgressLine {
  public:
-  Progress(ProgressOptions options, const Clock& clock);
-  ~Progress();
+  ProgressLine(ProgressOptions options, const Clock& clock);
+  ~ProgressLine();
 
   void update(const Tally& tally);
   void trial_ended(const TrialRecord& trial, const std::string& best);  // `best`: best_text()

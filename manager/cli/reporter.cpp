@@ -38,7 +38,7 @@ std::string ended_text(const Tally& tally, double seconds) {
 
 }  // namespace
 
-Reporter::Reporter(RunFacts facts, Progress& progress)
+Reporter::Reporter(RunFacts facts, ProgressLine& progress)
     : facts_(std::move(facts)), progress_(progress), best_(facts_.objectives) {}
 
 void Reporter::on_tally(const Tally& tally) {

@@ -22,7 +22,7 @@ struct RunFacts {
 
 class Reporter final : public TrialObserver {
  public:
-  Reporter(RunFacts facts, Progress& progress);
+  Reporter(RunFacts facts, ProgressLine& progress);
 
   // A trial of an earlier session, which may be the best one.
   void offer(const TrialRecord& trial) { best_.offer(trial); }
@@ -53,7 +53,7 @@ class Reporter final : public TrialObserver {
   Tally ended_now() const;  // the trials that ended in this session
 
   RunFacts facts_;
-  Progress& progress_;
+  ProgressLine& progress_;
   BestTrial best_;
   Tally tally_;
   struct Earlier {

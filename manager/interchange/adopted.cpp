@@ -18,7 +18,7 @@ bool is_database(const std::filesystem::path& file) {
 
 }  // namespace
 
-Result<Adopted> adopt_file(const std::filesystem::path& path, const std::string& name) {
+Result<AdoptedExperiment> adopt_file(const std::filesystem::path& path, const std::string& name) {
   std::error_code error;
   const bool folder = std::filesystem::is_directory(path, error);
   const std::filesystem::path file = folder ? path / "db" / "nni.sqlite" : path;

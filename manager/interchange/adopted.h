@@ -10,7 +10,7 @@
 
 namespace attune {
 
-struct Adopted {
+struct AdoptedExperiment {
   std::string name;  // of the experiment, for messages
   json file;         // keys of an experiment file; without those that the other program cannot know
   // A row for each trial, as `attune import` reads them: trial_job_id, status, parameters, and
@@ -21,6 +21,6 @@ struct Adopted {
 
 // Finds out by itself what the file is: a journal of Optuna's, of which `study` chooses one
 // (adopt_optuna), or nni.sqlite. `path` may also be the folder of an experiment of NNI.
-Result<Adopted> adopt_file(const std::filesystem::path& path, const std::string& study);
+Result<AdoptedExperiment> adopt_file(const std::filesystem::path& path, const std::string& study);
 
 }  // namespace attune

@@ -48,7 +48,7 @@ class NniReader {
  public:
   explicit NniReader(Database database) : database_(std::move(database)) {}
 
-  Result<Adopted> read();
+  Result<AdoptedExperiment> read();
 
  private:
   Result<void> read_profile();
@@ -59,7 +59,7 @@ class NniReader {
   json row_of(const NniTrial& trial) const;
 
   Database database_;
-  Adopted adopted_;
+  AdoptedExperiment adopted_;
   std::vector<NniTrial> trials_;
   std::map<std::string, std::size_t> by_id_;
   std::vector<json> imported_;
@@ -180,7 +180,7 @@ json NniReader::row_of(const NniTrial& trial) const {
   return row;
 }
 
-Result<Adopted> NniReader::read() {
+Result<AdoptedExperiment> NniReader::read() {
   TRY(read_profile());
   TRY(read_events());
   TRY(read_metrics());
@@ -201,7 +201,7 @@ Result<Adopted> NniReader::read() {
 
 }  // namespace
 
-Result<Adopted> adopt_nni(const std::filesystem::path& file) {
+Result<AdoptedExperiment> adopt_nni(const std::filesystem::path& file) {
   auto adopted = NniReader(TRY(Database::open(file, Database::Mode::read))).read();
   if (!adopted) return fail(fmt::format("{}: {}", file.string(), adopted.error().message));
   return adopted;

@@ -8,6 +8,6 @@
 namespace attune {
 
 // `file`: nni.sqlite. It is only read; NNI may write to it meanwhile.
-Result<Adopted> adopt_nni(const std::filesystem::path& file);
+Result<AdoptedExperiment> adopt_nni(const std::filesystem::path& file);
 
 }  // namespace attune

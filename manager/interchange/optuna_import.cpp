@@ -198,9 +198,9 @@ void tell_states(const OptunaStudy& study, Losses& losses) {
 
 }  // namespace
 
-Result<Adopted> adopt_optuna_journal(std::string_view text, const std::string& name) {
+Result<AdoptedExperiment> adopt_optuna_journal(std::string_view text, const std::string& name) {
   const OptunaStudy study = TRY(chosen_study(TRY(parse_optuna_journal(text)), name));
-  Adopted adopted;
+  AdoptedExperiment adopted;
   adopted.name = study.name;
   const Translation translation = TRY(Translation::of(study, adopted.losses));
   const std::vector<Objective> objectives = objectives_in(study);
@@ -214,7 +214,7 @@ Result<Adopted> adopt_optuna_journal(std::string_view text, const std::string& n
   return adopted;
 }
 
-Result<Adopted> adopt_optuna(const std::filesystem::path& file, const std::string& name) {
+Result<AdoptedExperiment> adopt_optuna(const std::filesystem::path& file, const std::string& name) {
   auto adopted = adopt_optuna_journal(TRY(read_file(file.string())), name);
   if (!adopted) return fail(fmt::format("{}: {}", file.string(), adopted.error().message));
   return adopted;

@@ -11,7 +11,7 @@ namespace attune {
 
 // `study`: its name; empty: the only one of the file. Errors name the line, or the
 // studies, and those of the second function the file.
-Result<Adopted> adopt_optuna_journal(std::string_view text, const std::string& study);
-Result<Adopted> adopt_optuna(const std::filesystem::path& file, const std::string& study);
+Result<AdoptedExperiment> adopt_optuna_journal(std::string_view text, const std::string& study);
+Result<AdoptedExperiment> adopt_optuna(const std::filesystem::path& file, const std::string& study);
 
 }  // namespace attune

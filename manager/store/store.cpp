@@ -315,7 +315,7 @@ Result<void> Store::add_parameter(const TrialRecord& trial, std::int64_t index,
 }
 
 Result<void> Store::add_report(const TrialRecord& trial, const TrialReport& report,
-                               const Verdict& verdict) {
+                               const ReportVerdict& verdict) {
   return state_->with(trial.job_id, [&](State::Known& known) {
     return state_->change_row(state_->sql.add_report,
                               {state_->experiment, trial.sequence, known.next_report++,

@@ -92,7 +92,7 @@ class Store {
   Result<void> add_parameter(const TrialRecord& trial, std::int64_t index,
                              const ProposedTrial& proposal);
   Result<void> add_report(const TrialRecord& trial, const TrialReport& report,
-                          const Verdict& verdict);
+                          const ReportVerdict& verdict);
   Result<void> add_decision(const DecisionRecord& decision, double time);
   Result<void> add_checkpoint(const CheckpointStored& saved, double time);
   Result<void> drop_checkpoint(const std::string& checkpoint, double time);

@@ -69,11 +69,11 @@ struct StoredReport {
   double time = 0;
   std::uint64_t position = 0;
   bool late = false;
-  std::string ignored;          // Verdict::why
+  std::string ignored;          // ReportVerdict::why
   std::optional<double> value;  // of the objective
   std::string text;             // as the trial wrote it
   std::optional<double> ran;    // as TrialReport::ran
-  bool counts = true;           // Verdict::counts
+  bool counts = true;           // ReportVerdict::counts
 };
 struct StoredDecision {
   double time = 0;

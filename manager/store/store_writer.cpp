@@ -20,7 +20,7 @@ Result<Kept> StoreWriter::begin_attempt(const TrialRecord& trial,
 }
 
 void StoreWriter::add_report(const TrialRecord& trial, const TrialReport& report,
-                             const Verdict& verdict) {
+                             const ReportVerdict& verdict) {
   note(store_.add_report(trial, report, verdict));
 }
 

@@ -20,7 +20,7 @@ class StoreWriter final : public TrialStore {
   void add_trial(const TrialRecord& trial) override;
   Result<Kept> begin_attempt(const TrialRecord& trial, const std::string& from_checkpoint) override;
   void add_report(const TrialRecord& trial, const TrialReport& report,
-                  const Verdict& verdict) override;
+                  const ReportVerdict& verdict) override;
   void end_attempt(const TrialRecord& trial, const TrialFinished& end) override;
   void add_decision(const DecisionRecord& decision) override;
   void set_place(const TrialRecord& trial, const TrialPlace& place, double since) override;

@@ -27,7 +27,7 @@ struct Kept {
 };
 
 // Whether a report counts.
-struct Verdict {
+struct ReportVerdict {
   // The decider hears of it; of a FINAL only if its attempt ends well. false: it is only stored.
   bool counts = true;
   std::string why = {};  // for people: why it does not count, or holds no score
@@ -47,7 +47,7 @@ class TrialStore {
   // seconds since 1970-01-01 UTC; 0: leave that time as it is.
   virtual void set_place(const TrialRecord& trial, const TrialPlace& place, double since) = 0;
   virtual void add_report(const TrialRecord& trial, const TrialReport& report,
-                          const Verdict& verdict) = 0;
+                          const ReportVerdict& verdict) = 0;
   // One more configuration of a running trial (multi-phase).
   virtual void add_parameter(const TrialRecord& trial, std::int64_t index,
                              const ProposedTrial& proposal) = 0;

@@ -13,14 +13,14 @@
 
 namespace attune {
 
-class FuzzedCoordinator final : public Effects {
+class FuzzedCoordinator final : public CoordinatorEffects {
  public:
   explicit FuzzedCoordinator(std::unique_ptr<Commander> commander = nullptr)
       : buffers(1, {[this](const json& record) { records.push_back(dump_json(record)); },
                     [](BufferSession, const json& message) { frame(message); }}),
         coordinator({}, std::move(commander), *this) {}
 
-  // ---- Effects
+  // ---- CoordinatorEffects
   void append(const Record& record) override { records.push_back(encode_record(record)); }
   void applied(const Record& record, const Task* task) override { buffers.hear(record, task); }
   void lease(const Task& task, bool again) override { frame(lease_message(task, again, "")); }

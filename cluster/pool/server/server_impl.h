@@ -26,7 +26,7 @@
 
 namespace attune {
 
-class CoordinatorServer::Impl final : public Effects {
+class CoordinatorServer::Impl final : public CoordinatorEffects {
  public:
   using SessionId = Sessions::Id;
 
@@ -66,7 +66,7 @@ class CoordinatorServer::Impl final : public Effects {
   }
   Result<void> begin(FileSystem& files, Ledger::Former former, const MakeOperator& make_operator);
 
-  // ---- Effects
+  // ---- CoordinatorEffects
   void append(const Record& record) override {
     ledger_->append(encode_record(record));
     if (record.edge != Edge::info) seat_.something_happened();
@@ -142,16 +142,16 @@ class CoordinatorServer::Impl final : public Effects {
   json save() const;
 
   void hello(std::unique_ptr<Connection> connection, const Identity& who, const json& message);
-  Result<Session> meet(const Identity& who, const json& message);
+  Result<PoolSession> meet(const Identity& who, const json& message);
   Result<void> check_task(const TaskSpec& task) const;
-  Result<void> bind(Session& program, const std::string& key) const;
-  const Task* task_of(const Session& program) const;
-  static void fence(const Session& program, Connection& connection);
+  Result<void> bind(PoolSession& program, const std::string& key) const;
+  const Task* task_of(const PoolSession& program) const;
+  static void fence(const PoolSession& program, Connection& connection);
   void fence_former(const std::string& task);
   void tell_waiting(const Task& task);
   void start(SessionId id);
   void heard(SessionId id, const json& message);
-  Result<void> hear(SessionId id, const Session& session, const json& message);
+  Result<void> hear(SessionId id, const PoolSession& session, const json& message);
   void closed(SessionId id, const std::string& reason);
 
   void when_durable(std::function<void()> call) {

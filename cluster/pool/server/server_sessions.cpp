@@ -26,7 +26,7 @@ Result<void> check_length(const json& message, const char* what) {
 
 // Refuses what a viewer, or a client without a key, may not send. From a client with a key every
 // type is accepted here; hear_client() refuses those that it does not know.
-Result<void> check_right(const Session& session, const json& type) {
+Result<void> check_right(const PoolSession& session, const json& type) {
   constexpr std::array<std::string_view, 3> kOfOrders = {"status", "end_task", "drain_worker"};
   if (session.role == Role::view && type != "status")
     return fail(
@@ -64,8 +64,8 @@ void CoordinatorServer::Impl::hello(std::unique_ptr<Connection> connection, cons
 
 // Checks a hello, and tells the coordinator which worker or client has come. The messages that this
 // causes are held back (when_durable), so the welcome goes out first.
-Result<Session> CoordinatorServer::Impl::meet(const Identity& who, const json& message) {
-  Session session;
+Result<PoolSession> CoordinatorServer::Impl::meet(const Identity& who, const json& message) {
+  PoolSession session;
   session.name = who.name;
   TRY(check_name("name", who.name));
   if (who.role == kWorkerRole) {
@@ -94,7 +94,7 @@ Result<Session> CoordinatorServer::Impl::meet(const Identity& who, const json& m
 
 // All programs know the secret of their role, and ids of other tasks are easy to guess. So a
 // program must show the key of its attempt, which the worker has given to that attempt only.
-Result<void> CoordinatorServer::Impl::bind(Session& program, const std::string& key) const {
+Result<void> CoordinatorServer::Impl::bind(PoolSession& program, const std::string& key) const {
   const Task* task = task_of(program);
   if (task == nullptr) return {};  // hello() fences it
   if (!same_key(program_key(coordinator_.board().secret(), task->spec.id, task->lease), key))
@@ -105,7 +105,7 @@ Result<void> CoordinatorServer::Impl::bind(Session& program, const std::string& 
 }
 
 // The task of a program, if the program's attempt is the one that runs; else null.
-const Task* CoordinatorServer::Impl::task_of(const Session& program) const {
+const Task* CoordinatorServer::Impl::task_of(const PoolSession& program) const {
   const auto& tasks = coordinator_.board().tasks();
   const auto found = tasks.find(program.name);
   if (found == tasks.end()) return nullptr;
@@ -116,7 +116,7 @@ const Task* CoordinatorServer::Impl::task_of(const Session& program) const {
 }
 
 // The program may belong to a lost attempt of the task, and not know that.
-void CoordinatorServer::Impl::fence(const Session& program, Connection& connection) {
+void CoordinatorServer::Impl::fence(const PoolSession& program, Connection& connection) {
   connection.refuse(
       fmt::format("attempt {} of task {} does not run", program.attempt, program.name), true,
       "fenced");
@@ -125,11 +125,11 @@ void CoordinatorServer::Impl::fence(const Session& program, Connection& connecti
 // Cuts off programs of former attempts: one that waits for a sample must not take what is meant for
 // the next attempt.
 void CoordinatorServer::Impl::fence_former(const std::string& task) {
-  sessions_.for_each([&](SessionId id, const Session& session) {
+  sessions_.for_each([&](SessionId id, const PoolSession& session) {
     if (session.role != Role::data || session.name != task || task_of(session) != nullptr) return;
     buffers_->gone(id);
     when_durable([this, id] {
-      if (const Session* former = sessions_.find(id)) fence(*former, *former->connection);
+      if (const PoolSession* former = sessions_.find(id)) fence(*former, *former->connection);
     });
   });
 }
@@ -162,7 +162,7 @@ void CoordinatorServer::Impl::closed(SessionId id, const std::string& reason) {
 // ---- what they say
 
 void CoordinatorServer::Impl::heard(SessionId id, const json& message) {
-  const Session* session = sessions_.find(id);
+  const PoolSession* session = sessions_.find(id);
   if (session == nullptr) return;
   if (session->role == Role::data && task_of(*session) == nullptr)
     return fence(*session, *session->connection);
@@ -179,7 +179,7 @@ Result<void> CoordinatorServer::Impl::check_task(const TaskSpec& task) const {
   return buffers_->check(task);
 }
 
-Result<void> CoordinatorServer::Impl::hear(SessionId id, const Session& session,
+Result<void> CoordinatorServer::Impl::hear(SessionId id, const PoolSession& session,
                                            const json& message) {
   const json type = message.value("type", json());
   if (session.role == Role::worker) {

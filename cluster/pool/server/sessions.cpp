@@ -4,7 +4,7 @@
 
 namespace attune {
 
-Sessions::Id Sessions::add(Session session) {
+Sessions::Id Sessions::add(PoolSession session) {
   const Id id = next_++;
   if (is_found_by_name(session)) {
     const auto [at, is_new] = names(session.role).try_emplace(session.name, id);
@@ -19,31 +19,31 @@ Sessions::Id Sessions::add(Session session) {
 }
 
 void Sessions::start(Id id, Connection::Handlers handlers) {
-  const Session& session = sessions_.at(id);
+  const PoolSession& session = sessions_.at(id);
   session.connection->start(std::move(handlers));
   // A new connection must wait for the disk, too, like those that slow_down() has paused.
   if (disk_) session.connection->pause_reading();
 }
 
-std::optional<Session> Sessions::take(Id id) {
+std::optional<PoolSession> Sessions::take(Id id) {
   auto node = sessions_.extract(id);
   if (node.empty()) return std::nullopt;
-  Session session = std::move(node.mapped());
+  PoolSession session = std::move(node.mapped());
   if (is_found_by_name(session)) names(session.role).erase(session.name);
   return session;
 }
 
-Session* Sessions::find(Id id) {
+PoolSession* Sessions::find(Id id) {
   const auto found = sessions_.find(id);
   return found == sessions_.end() ? nullptr : &found->second;
 }
 
-void Sessions::for_each(const std::function<void(Id, Session&)>& visit) {
+void Sessions::for_each(const std::function<void(Id, PoolSession&)>& visit) {
   for (auto& [id, session] : sessions_) visit(id, session);
 }
 
 void Sessions::say(Id id, const json& message) {
-  Session* session = find(id);
+  PoolSession* session = find(id);
   if (session == nullptr) return;
   const auto sent = session->connection->send(message);
   if (sent) return;

@@ -17,7 +17,7 @@ namespace attune {
 
 enum class Role { worker, client, view, data };
 
-struct Session {
+struct PoolSession {
   Role role = Role::worker;
   std::string name;  // of the worker, client or viewer; for a program: its task
   // Client: it has shown its key. Otherwise it has no tasks, and only gives orders.
@@ -34,12 +34,12 @@ class Sessions {
 
   // A new connection of a worker, or of a client that has shown its key, replaces the former one of
   // that name, which is dropped.
-  Id add(Session session);
+  Id add(PoolSession session);
   void start(Id id, Connection::Handlers handlers);  // begins to read from it
-  std::optional<Session> take(Id id);                // removes it: its connection has closed
-  Session* find(Id id);
+  std::optional<PoolSession> take(Id id);            // removes it: its connection has closed
+  PoolSession* find(Id id);
   bool none_are(Role role) const { return names(role).empty(); }
-  void for_each(const std::function<void(Id id, Session& session)>& visit);
+  void for_each(const std::function<void(Id id, PoolSession& session)>& visit);
 
   // Does nothing if the session does not exist. If the message is too large for a frame, cuts the
   // session off and says why.
@@ -55,14 +55,14 @@ class Sessions {
  private:
   using Names = std::map<std::string, Id>;
 
-  static bool is_found_by_name(const Session& session) {
+  static bool is_found_by_name(const PoolSession& session) {
     return session.role == Role::worker || (session.role == Role::client && session.bound);
   }
   const Names& names(Role role) const { return role == Role::worker ? workers_ : clients_; }
   Names& names(Role role) { return role == Role::worker ? workers_ : clients_; }
 
   const Log log_;
-  std::map<Id, Session> sessions_;
+  std::map<Id, PoolSession> sessions_;
   Names workers_, clients_;
   Id next_ = 1;
   bool disk_ = false;

@@ -24,7 +24,7 @@ Result<void> check_free(const fs::path& file) {
   return fail(file.string() + " exists; name another experiment file with -o");
 }
 
-std::string experiment_text(const AdoptOptions& options, const Adopted& adopted) {
+std::string experiment_text(const AdoptOptions& options, const AdoptedExperiment& adopted) {
   json file = adopted.file;
   if (!options.trial_command.empty()) file["trialCommand"] = options.trial_command;
   std::string text = "# Made by attune adopt. docs/experiment-file.md lists all keys.\n";
@@ -33,7 +33,7 @@ std::string experiment_text(const AdoptOptions& options, const Adopted& adopted)
   return text + yaml_text(file);
 }
 
-std::string results_text(const Adopted& adopted) {
+std::string results_text(const AdoptedExperiment& adopted) {
   std::string text;
   for (const json& row : adopted.rows) text += dump_python_json(row) + "\n";
   return text;
@@ -46,7 +46,7 @@ Result<int> adopt(const AdoptOptions& options, const Console& console) {
   const fs::path results = fs::path(file).replace_extension(".jsonl");
   TRY(check_free(file));
   TRY(check_free(results));
-  const Adopted adopted = TRY(adopt_file(options.file, options.study));
+  const AdoptedExperiment adopted = TRY(adopt_file(options.file, options.study));
   TRY(write_file_atomically(results.string(), results_text(adopted)));
   TRY(write_file_atomically(file.string(), experiment_text(options, adopted)));
   for (const std::string& loss : adopted.losses.all())

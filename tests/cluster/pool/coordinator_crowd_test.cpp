@@ -34,11 +34,11 @@ double resident_megabytes() {
   return resident * static_cast<double>(::sysconf(_SC_PAGESIZE)) / 1e6;
 }
 
-class Crowd final : public Effects {
+class Crowd final : public CoordinatorEffects {
  public:
   explicit Crowd(const fs::path& journal) : journal_(journal) { open(); }
 
-  // ---- Effects
+  // ---- CoordinatorEffects
   void append(const Record& record) override {
     ledger_->append(encode_record(record));
     if (record.edge == Edge::ended) {

@@ -12,7 +12,7 @@
 
 namespace attune::test {
 
-class WrittenEffects final : public Effects {
+class WrittenEffects final : public CoordinatorEffects {
  public:
   void append(const Record& record) override { records.push_back(record); }
   void applied(const Record&, const Task*) override {}

@@ -11,11 +11,11 @@
 
 namespace attune::test {
 
-class PoolInProcess : public Effects {
+class PoolInProcess : public CoordinatorEffects {
  public:
   PoolInProcess() { coordinator.begin(now); }
 
-  // ---- Effects
+  // ---- CoordinatorEffects
   void append(const Record& record) override { records.push_back(record); }
   void applied(const Record&, const Task*) override {}
   void lease(const Task& task, bool again) override {

@@ -22,7 +22,7 @@ struct Left {
     REQUIRE(writer.begin_attempt(trial, from).has_value());
   }
   void report(std::int64_t sequence, ReportMetricData::Type type, bool late = false,
-              const Verdict& verdict = {}, std::optional<double> ran = {}) {
+              const ReportVerdict& verdict = {}, std::optional<double> ran = {}) {
     TrialReport report = report_of(trial, sequence, 1.0, 10);
     report.metric.type = type;
     report.metric.parameter_id = trial.proposed.parameter_id;

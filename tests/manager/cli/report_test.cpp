@@ -128,7 +128,7 @@ std::string shown(ProgressOptions options, bool with_message) {
   options.stream = ::open_memstream(&text, &size);
   {
     ManualClock clock;
-    Progress progress(options, clock);
+    ProgressLine progress(options, clock);
     Tally tally;
     tally.running = 1;
     progress.update(tally);
@@ -168,7 +168,7 @@ TEST_CASE("reporter: the summary and the exit code") {
   ManualClock clock;
   ProgressOptions options;
   options.quiet = true;
-  Progress progress(options, clock);
+  ProgressLine progress(options, clock);
   Reporter reporter({"abc", "/exp", {{"accuracy", true}}, 7}, progress);
   TrialRecord record = trial(3, {{"accuracy", 0.5}, {"seconds", 2}});
   record.end_time = 2;
@@ -208,7 +208,7 @@ TEST_CASE("reporter: what was done since a resume, and what in all") {
   ManualClock clock;
   ProgressOptions options;
   options.quiet = true;
-  Progress progress(options, clock);
+  ProgressLine progress(options, clock);
   Reporter reporter({"abc", "/exp", {{"accuracy", true}}, 7}, progress);
   Tally tally;
   tally.succeeded = 3;
@@ -239,7 +239,7 @@ TEST_CASE("progress: time and trials of the earlier sessions are counted alike")
   options.max_trials = 40;
   ManualClock clock;
   {
-    Progress progress(options, clock);
+    ProgressLine progress(options, clock);
     Reporter reporter({"abc", "/exp", {{"accuracy", true}}, 7}, progress);
     Tally tally;
     tally.succeeded = 10;
@@ -259,7 +259,7 @@ TEST_CASE("reporter: what it says of limits and trade-offs") {
   ManualClock clock;
   ProgressOptions options;
   options.quiet = true;
-  Progress progress(options, clock);
+  ProgressLine progress(options, clock);
   SECTION("one objective") {
     Reporter reporter({"abc", "/exp", kLimited, 7}, progress);
     reporter.on_trial_changed(trial(1, result(0.5, 3)));

@@ -43,7 +43,7 @@ class World {
     const std::string text = dump_json(dump_json(value));  // JSON in JSON
     run("INSERT INTO MetricData VALUES (0, ?, '0', ?, ?, ?)", {trial, type, sequence, text});
   }
-  Adopted adopted() const {
+  AdoptedExperiment adopted() const {
     auto found = adopt_file(folder.path, "");
     INFO((found ? "" : found.error().message));
     REQUIRE(found.has_value());
@@ -91,7 +91,7 @@ TEST_CASE("nni import: the newest configuration, and every trial") {
               json::array({{{"parameter", {{"x", 0.1}}}, {"value", "0.3"}}}));
   world.metric("zzzzz", "FINAL", 0, 1);  // of no trial
 
-  const Adopted adopted = world.adopted();
+  const AdoptedExperiment adopted = world.adopted();
   CHECK(adopted.name == "k3v8abcd");
   json expected = kConfig;
   for (const char* key :
@@ -125,7 +125,7 @@ TEST_CASE("nni import: a multi-phase trial gives its first configuration") {
   world.metric("aaaaa", "FINAL", 0, 0.75);
   const std::string later = "1", value = "\"0.875\"";
   world.run("INSERT INTO MetricData VALUES (0, 'aaaaa', ?, 'FINAL', 0, ?)", {later, value});
-  const Adopted adopted = world.adopted();
+  const AdoptedExperiment adopted = world.adopted();
   REQUIRE(adopted.rows.size() == 1);
   CHECK(adopted.rows[0]["parameters"] == json{{"x", 0.25}});
   CHECK(adopted.rows[0]["value"] == 0.75);
@@ -136,7 +136,7 @@ TEST_CASE("nni import: a multi-phase trial gives its first configuration") {
 TEST_CASE("nni import: an old file holds the search space as a text") {
   World world;
   world.profile({{"searchSpace", dump_json(kConfig["searchSpace"])}, {"authorName", "me"}}, 0);
-  const Adopted adopted = world.adopted();
+  const AdoptedExperiment adopted = world.adopted();
   CHECK(adopted.file["searchSpace"] == kConfig["searchSpace"]);
   CHECK_THAT(adopted.losses.all()[0], Contains("authorName"));
 }

@@ -55,7 +55,7 @@ class Journal {
                  {"datetime_complete", "1970-01-01T00:16:42.500000+00:00"}});
     ++trials_;
   }
-  Adopted adopted(const std::string& study = "") const {
+  AdoptedExperiment adopted(const std::string& study = "") const {
     auto found = adopt_optuna(file, study);
     INFO((found ? "" : found.error().message));
     REQUIRE(found.has_value());
@@ -92,7 +92,7 @@ TEST_CASE("optuna import: distributions, and a trial with all it has") {
                  {"u", {whole(1, 64, 1, true), 16}},
                  {"c", {categories({nullptr, true, 2, "a"}), 2}}},
                 1, {0.125});
-  const Adopted adopted = journal.adopted();
+  const AdoptedExperiment adopted = journal.adopted();
   CHECK(adopted.name == "net");
   CHECK(adopted.file["objectives"] == json{{{"metric", "default"}, {"mode", "minimize"}}});
   CHECK(adopted.file["searchSpace"] == parse_json(R"({
@@ -116,7 +116,7 @@ TEST_CASE("optuna import: bounds that change from trial to trial are joined") {
   Journal journal;
   journal.trial({{"x", {real(0, 1), 0.5}}, {"k", {whole(3, 4), 3}}}, 1, {1});
   journal.trial({{"x", {real(-1, 0.5), 0.25}}, {"k", {whole(1, 3), 1}}}, 1, {2});
-  const Adopted adopted = journal.adopted();
+  const AdoptedExperiment adopted = journal.adopted();
   CHECK(adopted.file["searchSpace"]["x"]["_value"] == json{-1.0, 1.0});
   CHECK(adopted.file["searchSpace"]["k"]["_value"] == json{1, 5});
 }
@@ -133,7 +133,7 @@ TEST_CASE("optuna import: conditional parameters become nested choices") {
       1, {3});
   journal.trial({{"opt", {opt, 2}}, {"lr", lr}, {"momentum", momentum}}, 1, {4});
   journal.trial({{"opt", {opt, 1}}}, 3, nullptr);  // failed before it came to its parameters
-  const Adopted adopted = journal.adopted();
+  const AdoptedExperiment adopted = journal.adopted();
   const json& space = adopted.file["searchSpace"];
   CHECK(space["lr"]["_type"] == "uniform");
   CHECK(space.size() == 2);
@@ -179,7 +179,7 @@ TEST_CASE("optuna import: objectives, constraints, states") {
   trial(1, {0.25, 3}, 0);
   trial(2, nullptr, 1);
   trial(3, nullptr, 2);
-  const Adopted adopted = journal.adopted("many");
+  const AdoptedExperiment adopted = journal.adopted("many");
   CHECK(adopted.file["objectives"] == parse_json(R"([{"metric": "loss", "mode": "minimize"},
     {"metric": "size", "mode": "maximize"},
     {"metric": "constraint_0", "mode": "minimize", "limit": 0.0},
@@ -202,7 +202,7 @@ TEST_CASE("optuna import: a pruned trial has the value that Optuna keeps") {
   journal.trial(x, 1, {0.25});
   journal.trial(x, 2, {0.75});
   journal.trial(x, 2, nullptr);
-  const Adopted adopted = journal.adopted();
+  const AdoptedExperiment adopted = journal.adopted();
   CHECK(adopted.rows[1]["status"] == "early_stopped");
   CHECK(adopted.rows[1]["value"] == 0.75);
   CHECK_FALSE(adopted.rows[2].contains("value"));
@@ -226,7 +226,7 @@ TEST_CASE("optuna import: a journal as Optuna replays it") {
   journal.record(6, {{"trial_id", 1}, {"state", 3}, {"values", {2}}});     // it has ended: ignored
   journal.record(10, {{"trial_ids", {1}}});                                // of a later version
   std::ofstream(journal.file, std::ios::app) << "{\"op_code\": 4, \"stu";  // its writer was killed
-  const Adopted adopted = journal.adopted();
+  const AdoptedExperiment adopted = journal.adopted();
   REQUIRE(adopted.rows.size() == 1);
   CHECK(adopted.rows[0]["value"] == 1.0);
 }
@@ -253,7 +253,7 @@ TEST_CASE("optuna import: what attune has exported comes back") {
   StoreReader reader = world.reader();
   REQUIRE(export_trials(reader, experiment, *optuna_exporter(experiment, out).value()));
   std::fclose(out);
-  const Adopted adopted = adopt_optuna(file, "digits").value();
+  const AdoptedExperiment adopted = adopt_optuna(file, "digits").value();
   CHECK(adopted.file["searchSpace"] == space);
   CHECK(adopted.file["objectives"][1]["limit"] == 0.5);
   CHECK(adopted.rows[0]["parameters"] == parameters);

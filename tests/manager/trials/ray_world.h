@@ -266,7 +266,9 @@ struct Records final : TrialStore, TrialObserver {
   void add_trial(const TrialRecord& t) override { all[t.job_id] = t; }
   Result<Kept> begin_attempt(const TrialRecord&, const std::string&) override { return Kept{}; }
   void set_place(const TrialRecord&, const TrialPlace&, double) override {}
-  void add_report(const TrialRecord&, const TrialReport&, const Verdict&) override { taken(); }
+  void add_report(const TrialRecord&, const TrialReport&, const ReportVerdict&) override {
+    taken();
+  }
   void add_parameter(const TrialRecord&, std::int64_t, const ProposedTrial&) override {}
   void end_attempt(const TrialRecord&, const TrialFinished&) override { taken(); }
   void change_trial(const TrialRecord& t) override { all[t.job_id] = t; }

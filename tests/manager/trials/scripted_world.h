@@ -141,7 +141,8 @@ struct Notes final : TrialStore, TrialObserver {
     places.push_back(trial.job_id + " on " + place.worker);
     began.push_back(since);
   }
-  void add_report(const TrialRecord& trial, const TrialReport&, const Verdict& verdict) override {
+  void add_report(const TrialRecord& trial, const TrialReport&,
+                  const ReportVerdict& verdict) override {
     if (!verdict.why.empty()) ignored.push_back(trial.job_id + ": " + verdict.why);
   }
   void add_parameter(const TrialRecord&, std::int64_t, const ProposedTrial&) override {}
