@@ -55,8 +55,9 @@ struct TrialProblem {
   std::string job_id;
   std::string text;
 };
-// The state of an attempt that start() or adopt() has accepted, for backends whose attempts may
-// have to wait for room. Without a TrialPlace an attempt counts as running since it was accepted.
+// The state of an attempt that start() or adopt() has accepted: for backends whose attempts may
+// have to wait for room, or that assign GPUs. Without a TrialPlace an attempt counts as running
+// since it was accepted.
 struct TrialPlace {
   std::string job_id;
   std::string waits_for;  // why it does not run yet, as a sentence; empty: it runs
@@ -64,6 +65,7 @@ struct TrialPlace {
   // difference of two machines' clocks.
   double ran = 0;
   std::string worker = {}, host = {};  // where it runs, if elsewhere; for people
+  std::string gpus = {};               // "0,2": those assigned to it; empty: none, or unknown
 
   bool operator==(const TrialPlace&) const = default;
 };

@@ -136,6 +136,10 @@ Result<void> LocalBackend::start(const TrialStart& start) {
     return std::unexpected(process.error());
   }
   attempt->folder = std::move(files);
+  if (!gpus.empty()) {
+    events_.push_back(TrialPlace{.job_id = start.job_id, .waits_for = "", .gpus = gpus});
+    wake();
+  }
   watch_end(keep(std::move(attempt)), std::move(process->pidfd));
   return {};
 }

@@ -215,7 +215,13 @@ UPDATE trials SET attempts = attempts - 1 WHERE ended_at IS NULL AND EXISTS (
   AND attempts.detail LIKE 'it could not be started%');
 )sql";
 
-constexpr std::array kSteps = {kVersion1, kVersion2, kVersion3, kVersion4, kVersion5, kVersion6};
+// Which GPUs an attempt has, for the timeline of the dashboard.
+constexpr std::string_view kVersion7 = R"sql(
+ALTER TABLE attempts ADD COLUMN gpus TEXT NOT NULL DEFAULT '';
+)sql";
+
+constexpr std::array kSteps = {kVersion1, kVersion2, kVersion3, kVersion4,
+                               kVersion5, kVersion6, kVersion7};
 
 // Locks the folder while a process sets up the database in it, since SQLite's own locks do not
 // cover the change to WAL mode. Tries again and again (BusyWait), because a blocking flock() has no

@@ -297,9 +297,9 @@ Result<void> Store::add_attempt(const TrialRecord& trial, const std::string& fro
 }
 
 Result<void> Store::set_place(const TrialRecord& trial, const TrialPlace& place, double since) {
-  return state_->change_row(
-      state_->sql.set_place,
-      {state_->experiment, trial.sequence, trial.attempts - 1, place.worker, place.host, since});
+  return state_->change_row(state_->sql.set_place,
+                            {state_->experiment, trial.sequence, trial.attempts - 1, place.worker,
+                             place.host, since, place.gpus});
 }
 
 Result<void> Store::end_attempt(const TrialRecord& trial, const TrialFinished& end) {

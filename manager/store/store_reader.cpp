@@ -210,6 +210,18 @@ Result<TrialRecord> StoreReader::trial(const StoredExperiment& experiment,
                           experiment.id, name));
 }
 
+Result<void> StoreReader::places(
+    const StoredExperiment& experiment, std::int64_t from, std::int64_t to,
+    const std::function<void(std::int64_t, const std::string&, const std::string&)>& each) {
+  auto statement = TRY(state_->database.prepare(
+      "SELECT trial, worker, gpus, max(attempt) FROM attempts WHERE experiment = ? AND trial "
+      "BETWEEN ? AND ? AND (worker <> '' OR gpus <> '') GROUP BY trial ORDER BY trial"));
+  return statement.query({experiment.number, from, to}, [&](const SqlRow& row) {
+    each(row.integer(0), row.text(1), row.text(2));
+    return true;
+  });
+}
+
 Result<StoredTrial> StoreReader::whole_trial(const StoredExperiment& experiment,
                                              const std::string& name) {
   StoredTrial found;

@@ -55,6 +55,7 @@ struct StoredAttempt {
   double cpu_seconds = 0, max_rss = 0;  // max_rss in bytes
   std::string worker, host;   // empty: on the machine of the manager, or it waits for a worker
   std::optional<double> ran;  // seconds until it ended; nothing: unknown
+  std::string gpus;           // "0,2"; empty: none, or the backend does not say
 };
 struct StoredParameter {
   std::int64_t index = 0;  // 0: the trial starts with it; from 1: asked for by a multi-phase trial
@@ -179,6 +180,11 @@ class StoreReader {
       const std::function<void(const std::string& job_id, const StoredReport&)>& each);
   // `name`: the job id ("t0012") or the number ("12") of a trial. Error: there is no such trial.
   Result<TrialRecord> trial(const StoredExperiment& experiment, const std::string& name);
+  // Calls `each` for those of the trials `from` to `to` that ran on a worker or had GPUs, in order,
+  // with the newest place of each.
+  Result<void> places(const StoredExperiment& experiment, std::int64_t from, std::int64_t to,
+                      const std::function<void(std::int64_t trial, const std::string& worker,
+                                               const std::string& gpus)>& each);
   Result<StoredTrial> whole_trial(const StoredExperiment& experiment, const std::string& name);
   // Groups the failed trials by how they ended; the largest group first. A group names at most
   // `each` trials; the list ends before it would name more than `trials` in all.

@@ -44,7 +44,7 @@ Result<StoreStatements> StoreStatements::prepare(Database& database) {
       .set_place =
           // A restarted coordinator does not know the hosts of all workers: a known host stays.
       make("UPDATE attempts SET worker = ?4, host = iif(?5 = '' AND worker = ?4, host, ?5), "
-           "started_at = max(started_at, ?6) "
+           "started_at = max(started_at, ?6), gpus = ?7 "
            "WHERE experiment = ?1 AND trial = ?2 AND attempt = ?3"),
       .end_attempt =
           make("UPDATE attempts SET ended_at = ?4, ending = ?5, detail = ?6, cpu_seconds = ?7, "

@@ -57,6 +57,7 @@ StoredAttempt attempt_of(const SqlRow& row) {
   attempt.worker = row.text(8);
   attempt.host = row.text(9);
   attempt.ran = row.maybe_real(10);
+  attempt.gpus = row.text(11);
   return attempt;
 }
 

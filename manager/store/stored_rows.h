@@ -23,7 +23,7 @@ TrialRecord trial_of(const SqlRow& row);
 
 inline constexpr const char* kAttemptColumns =
     "attempt, from_checkpoint, started_at, ended_at, ending, detail, cpu_seconds, max_rss, worker, "
-    "host, ran";
+    "host, ran, gpus";
 StoredAttempt attempt_of(const SqlRow& row);
 
 // Columns of a join of checkpoints as c and trials as t.

@@ -101,9 +101,9 @@ void TrialRunner::handle(LiveTrial& trial, const TrialPlace& place) {
     const double left = std::max(*options_.max_trial_seconds - place.ran, 1e-3);
     table_.set_deadline(trial, waits ? 0 : clock_.now() + left);
   }
-  if (!place.worker.empty()) {
-    log_.info("trial={} attempt={} runs on worker={} host={}", trial.record.job_id,
-              trial.record.attempts - 1, place.worker, place.host);
+  if (!place.worker.empty() || !place.gpus.empty()) {
+    log_.info("trial={} attempt={} runs on worker={} host={} gpus={}", trial.record.job_id,
+              trial.record.attempts - 1, place.worker, place.host, place.gpus);
     store_.set_place(trial.record, place, began);
   }
   announcer_.changed(trial.record);

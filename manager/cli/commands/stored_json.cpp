@@ -57,7 +57,8 @@ json whole_trial_json(const StoredTrial& whole, const std::vector<Objective>& ob
             {"cpu_seconds", attempt.cpu_seconds},
             {"max_rss", attempt.max_rss},
             {"worker", attempt.worker},
-            {"host", attempt.host}};
+            {"host", attempt.host},
+            {"gpus", attempt.gpus}};
   });
   object["parameter_list"] = array_of(whole.parameters, [](const StoredParameter& each) -> json {
     return {{"index", each.index},

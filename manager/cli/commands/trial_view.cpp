@@ -68,18 +68,20 @@ std::string ignored_text(const StoredReport& report) {
   return report.late ? "late: the decision was taken without it" : "";
 }
 
-// Where the attempt ran; empty: on the machine of its manager.
+// Where the attempt ran; empty: on the machine of its manager, without a GPU of its own.
 std::string place_text(const StoredAttempt& attempt) {
-  return attempt.host.empty() ? attempt.worker
-                              : fmt::format("{} on {}", attempt.worker, attempt.host);
+  std::string text = attempt.worker;
+  if (!attempt.host.empty()) text += " on " + attempt.host;
+  if (!attempt.gpus.empty()) text += (text.empty() ? "gpu " : ", gpu ") + attempt.gpus;
+  return text;
 }
 
 std::string attempts_text(const StoredTrial& whole, std::size_t width) {
   std::vector<std::string> headings = {"ATTEMPT", "BEGAN", "TOOK", "CPU",
                                        "MEMORY",  "FROM",  "ENDED"};
-  const bool elsewhere = std::ranges::any_of(
-      whole.attempts, [](const StoredAttempt& attempt) { return !attempt.worker.empty(); });
-  if (elsewhere) headings.insert(headings.begin() + 1, "WORKER");
+  const bool placed = std::ranges::any_of(
+      whole.attempts, [](const StoredAttempt& attempt) { return !place_text(attempt).empty(); });
+  if (placed) headings.insert(headings.begin() + 1, "WORKER");
   TextTable table(std::move(headings));
   for (const StoredAttempt& attempt : whole.attempts) {
     std::vector<std::string> cells = {
@@ -90,7 +92,7 @@ std::string attempts_text(const StoredTrial& whole, std::size_t width) {
         attempt.ended && attempt.max_rss > 0 ? bytes_text(attempt.max_rss) : "",
         attempt.from_checkpoint.empty() ? "-" : attempt.from_checkpoint,
         ending_text(attempt)};
-    if (elsewhere) cells.insert(cells.begin() + 1, place_text(attempt));
+    if (placed) cells.insert(cells.begin() + 1, place_text(attempt));
     table.add(std::move(cells));
   }
   return table.empty() ? "" : "\n" + table.text(width);

@@ -269,7 +269,12 @@ TEST_CASE("local backend: GPUs are hidden, or assigned and given back") {
     CHECK(shown(0) == "4\n");
     CHECK(shown(1) == "2\n");
     CHECK(shown(2) == "4\n");
+    REQUIRE(f.places.size() == 3);
+    CHECK(f.places[1].job_id == trial_start(1).job_id);
+    CHECK(f.places[1].gpus == "2");
+    CHECK(f.places[1].waits_for.empty());
   }
+  if (gpus == GpuUse::hide) CHECK(f.places.empty());
 }
 
 TEST_CASE("local backend: backends of one machine share its GPUs") {

@@ -138,7 +138,8 @@ struct Notes final : TrialStore, TrialObserver {
   void add_trial(const TrialRecord&) override {}
   Result<Kept> begin_attempt(const TrialRecord&, const std::string&) override { return commit(); }
   void set_place(const TrialRecord& trial, const TrialPlace& place, double since) override {
-    places.push_back(trial.job_id + " on " + place.worker);
+    places.push_back(trial.job_id + " on " +
+                     (place.gpus.empty() ? place.worker : "gpu " + place.gpus));
     began.push_back(since);
   }
   void add_report(const TrialRecord& trial, const TrialReport&,

@@ -42,6 +42,15 @@ TEST_CASE("runner: time in which a trial waits for the backend is none of its ow
   CHECK(w.notes.tally.waiting == 0);
 }
 
+TEST_CASE("runner: the GPUs of a trial are stored") {
+  World w(World::limits(1, 10));
+  w.ready();
+  w.propose();
+  w.backend.events.push_back(TrialPlace{.job_id = "t0000", .waits_for = "", .gpus = "0,2"});
+  w.pump();
+  CHECK(w.notes.places == Calls{"t0000 on gpu 0,2"});
+}
+
 TEST_CASE("runner: an attempt does not begin behind the decision about it") {
   World w(World::limits(1, 10));
   w.clock.advance(1000);
