@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <map>
 #include <utility>
 
 #include "analysis/curves.h"
@@ -16,6 +17,7 @@
 #include "manager/cli/commands/searched_space.h"
 #include "manager/dashboard/experiment_facts.h"
 #include "manager/dashboard/stored_curves.h"
+#include "manager/dashboard/trial_columns.h"
 #include "manager/store/stored_values.h"
 #include "plots/pictures.h"
 
@@ -222,7 +224,7 @@ Result<std::string> contour(const Subject& subject) {
   return plots::picture(picture, subject.page);
 }
 
-// Trials that ran at the same time are in different lanes.
+// For trials of which no place is known: those that ran at the same time are in different lanes.
 class Lanes {
  public:
   std::size_t lane_for(double started, double ended) {
@@ -242,14 +244,24 @@ Result<std::string> timeline(const Subject& subject) {
   struct Run {
     double started = 0, ended = kNoValue;
     TrialStatus status;
+    std::string place;
   };
   std::vector<Run> runs;
+  std::map<std::int64_t, std::string> places;        // by trial
+  std::map<std::string, std::size_t> lane_of_place;  // in the order of the names
+  TRY(subject.reader.places(
+      subject.experiment, 0, std::numeric_limits<std::int64_t>::max(),
+      [&](std::int64_t trial, const std::string& worker, const std::string& gpus) {
+        lane_of_place[places[trial] = place_text(worker, gpus)] = 0;
+      }));
   const double zero = subject.experiment.started;
   double last = 0;
   TRY(subject.reader.trials(subject.experiment, {}, [&](const TrialRecord& trial) {
     if (trial.start_time == 0) return true;
     const double ended = trial.end_time == 0 ? kNoValue : trial.end_time - zero;
-    runs.push_back({trial.start_time - zero, ended, trial.status});
+    const auto place = places.find(trial.sequence);
+    runs.push_back(
+        {trial.start_time - zero, ended, trial.status, place == places.end() ? "" : place->second});
     last = std::fmax(std::fmax(last, runs.back().started), ended);
     return true;
   }));
@@ -259,11 +271,17 @@ Result<std::string> timeline(const Subject& subject) {
   picture.now = last;
   for (const TrialStatus status : kTrialStatuses)
     picture.state_names.push_back(status_word(status));
+  for (auto& [place, lane] : lane_of_place) {
+    lane = picture.lane_names.size();
+    picture.lane_names.push_back(place);
+  }
   Lanes lanes;
   for (const Run& run : runs) {
     picture.started.push_back(run.started);
     picture.ended.push_back(run.ended);
-    picture.lanes.push_back(lanes.lane_for(run.started, run.ended));
+    picture.lanes.push_back(run.place.empty()
+                                ? lane_of_place.size() + lanes.lane_for(run.started, run.ended)
+                                : lane_of_place.at(run.place));
     picture.states.push_back(static_cast<std::size_t>(run.status));
   }
   for (std::size_t i = 0; i < lanes.count(); ++i)

@@ -59,6 +59,11 @@ class Packing {
 
 }  // namespace
 
+std::string place_text(const std::string& worker, const std::string& gpus) {
+  if (gpus.empty()) return worker;
+  return (worker.empty() ? "gpu " : worker + " gpu ") + gpus;
+}
+
 TrialColumns::TrialColumns(const StoredExperiment& experiment, Space space, std::string epoch)
     : experiment_(experiment.number),
       started_(experiment.started),
@@ -79,9 +84,12 @@ bool TrialColumns::fits(const StoredExperiment& experiment) const {
 Result<bool> TrialColumns::update(StoreReader& reader, const StoredExperiment& experiment,
                                   std::size_t most) {
   bool more = false;
+  const std::uint32_t before = changes_;
   TRY(reader.consistently([&]() -> Result<void> {
-    for (const std::size_t row : std::exchange(unfinished_, {}))
+    for (const std::size_t row : std::exchange(unfinished_, {})) {
       set(row, TRY(reader.trial(experiment, std::to_string(trial_[row]))));
+      TRY(read_places(reader, experiment, trial_[row], trial_[row], before));
+    }
     TrialFilter filter;
     filter.from = trial_.empty() ? 0 : trial_.back() + std::int64_t{1};
     filter.limit = static_cast<std::int64_t>(most) + 1;
@@ -91,7 +99,8 @@ Result<bool> TrialColumns::update(StoreReader& reader, const StoredExperiment& e
       if (!more) add(trial);
       return !more;
     }));
-    return {};
+    return trial_.empty() ? Result<void>()
+                          : read_places(reader, experiment, filter.from, trial_.back(), before);
   }));
   return more;
 }
@@ -168,6 +177,35 @@ void TrialColumns::set_parameters(std::size_t row, const TrialRecord& trial) {
   const auto point = point_from_json(space_, without_budget(space_, trial.proposed.parameters));
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     parameters_[i][row] = point ? static_cast<float>(point->values[i]) : kNone;
+}
+
+std::optional<std::size_t> TrialColumns::row_of(std::int64_t trial) const {
+  const auto found = std::ranges::lower_bound(
+      trial_, trial, {}, [](std::uint32_t number) { return static_cast<std::int64_t>(number); });
+  if (found == trial_.end() || *found != trial) return std::nullopt;
+  return static_cast<std::size_t>(found - trial_.begin());
+}
+
+Result<void> TrialColumns::read_places(StoreReader& reader, const StoredExperiment& experiment,
+                                       std::int64_t from, std::int64_t to, std::uint32_t before) {
+  return reader.places(experiment, from, to,
+                       [&](std::int64_t trial, const std::string& worker, const std::string& gpus) {
+                         const std::uint16_t index = index_of_place(place_text(worker, gpus));
+                         const auto row = row_of(trial);
+                         if (!row || worker_[*row] == index) return;
+                         worker_[*row] = index;
+                         if (change_[*row] <= before) change_[*row] = ++changes_;
+                       });
+}
+
+std::uint16_t TrialColumns::index_of_place(const std::string& place) {
+  const auto known = place_indices_.find(place);
+  if (known != place_indices_.end()) return known->second;
+  if (workers_.size() >= kNoWorker) return kNoWorker;
+  const auto index = static_cast<std::uint16_t>(workers_.size());
+  workers_.push_back(place);
+  place_indices_.emplace(place, index);
+  return index;
 }
 
 std::string TrialColumns::cursor() const { return fmt::format("{}.{}", epoch_, changes_); }

@@ -11,6 +11,7 @@
 // One thread owns a TrialColumns.
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,9 @@
 #include "space/space.h"
 
 namespace attune {
+
+// "w7", "w7 gpu 0,1" or "gpu 2".
+std::string place_text(const std::string& worker, const std::string& gpus);
 
 class TrialColumns {
  public:
@@ -53,6 +57,11 @@ class TrialColumns {
   void add(const TrialRecord& trial);
   void set(std::size_t row, const TrialRecord& trial);
   void set_parameters(std::size_t row, const TrialRecord& trial);
+  // Reads where the trials `from` to `to` run or ran last. Rows that have changed since number
+  // `before` need no other one.
+  Result<void> read_places(StoreReader& reader, const StoredExperiment& experiment,
+                           std::int64_t from, std::int64_t to, std::uint32_t before);
+  std::uint16_t index_of_place(const std::string& place);
   std::optional<std::size_t> row_of(std::int64_t trial) const;
   std::vector<std::size_t> changed_since(std::uint32_t number, std::size_t limit, bool& more) const;
 
@@ -68,12 +77,13 @@ class TrialColumns {
   // One element for each row; rows are in the order of the trials' numbers.
   std::vector<std::uint32_t> trial_, change_, reports_;
   std::vector<std::uint8_t> status_, source_;
-  std::vector<std::uint16_t> worker_;
+  std::vector<std::uint16_t> worker_;  // an index into workers_
   std::vector<float> began_, ended_, violation_;
   std::vector<double> last_;
   std::vector<Metric> metrics_;                 // one for each objective
   std::vector<std::vector<float>> parameters_;  // one for each parameter of the space
-  std::vector<std::string> workers_;
+  std::vector<std::string> workers_;            // "w7", "w7 gpu 0,1" or "gpu 2"
+  std::map<std::string, std::uint16_t> place_indices_;
   std::vector<std::size_t> unfinished_;  // rows
 };
 

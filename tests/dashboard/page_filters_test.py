@@ -36,7 +36,7 @@ class FiltersTest(page_case.PageCase):
         self.see("Parallel coordinates")
         self.browser.wait("(text) => document.querySelector(`canvas[aria-label^='${text}']`)",
                           f"Parallel coordinates of {count} trials")
-        for title in ("History", "Parallel coordinates", "Workers"):
+        for title in ("History", "Parallel coordinates", "Workers and GPUs"):
             self.assertEqual({int(row["trial"]) for row in self.csv(title)}, wanted, title)
         self.see("Learning curves")
         most = min(10, sum(self.trials[i]["reports"] > 0 for i in wanted))

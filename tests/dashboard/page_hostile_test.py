@@ -64,7 +64,7 @@ class HostileTest(page_case.PageCase):
     def test_panels(self):
         self.show_experiment(self.id)
         self.assertTrue(self.browser.evaluate("document.querySelector('h1').textContent").startswith(IMAGE))
-        for title in ("History", "Trade-offs", "Parallel coordinates", "Slices of the model", "Workers", "Learning curves", "Importance"):
+        for title in ("History", "Trade-offs", "Parallel coordinates", "Slices of the model", "Workers and GPUs", "Learning curves", "Importance"):
             with self.subTest(title):
                 self.drawn(title)
                 self.check()

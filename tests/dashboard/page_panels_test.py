@@ -153,11 +153,23 @@ class PanelsTest(page_case.PageCase):
 
     def test_timeline(self):
         self.show_experiment(self.digits)
-        self.assertIn("Timeline of 4 workers", self.drawn("Workers"))
-        for row in self.csv("Workers"):
+        self.assertIn("Timeline of 4 workers", self.drawn("Workers and GPUs"))
+        for row in self.csv("Workers and GPUs"):
             trial = self.trials[int(row["trial"])]
             self.assertAlmostEqual(float(row["started"]), trial["started"], places=3)
             self.assertAlmostEqual(float(row["ended"]), trial["ended"], places=3)
+
+    def test_timeline_of_gpus(self):
+        experiment = self.workshop.run(
+            experimentName="gpus", searchSpace={"x": {"_type": "uniform", "_value": [0, 1]}}, maxTrialNumber=3,
+            trialConcurrency=1, trialCommand="echo r={x}", report={"regex": "r=(?<default>.*)"}, trialGpuNumber=2,
+            trainingService={"platform": "local", "gpuIndices": [0, 1, 5]}, tuner={"name": "Random"})
+        held = [self.workshop.json("show", "--dir", "attune-experiments", "-e", experiment, str(i))["attempt_list"][0]["gpus"]
+                for i in range(3)]
+        self.show_experiment(experiment)
+        self.assertIn("Timeline of 3 workers", self.drawn("Workers and GPUs"))
+        self.assertEqual([row["worker"] for row in self.csv("Workers and GPUs")], ["gpu " + gpus for gpus in held])
+        self.assertEqual(len(set(held)), 3)
 
     def test_the_table(self):
         self.show_experiment(self.digits, "sort=-m:default")

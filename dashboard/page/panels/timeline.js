@@ -1,5 +1,6 @@
-// The timeline of workers: when which of them had a trial. Trials without a worker (the manager's own machine) are put
-// into as few lanes as they need, so that what overlaps is seen apart.
+// The timeline of workers and GPUs: when which of them had a trial. A trial with several GPUs is in the lane of each.
+// Trials without either (on the manager's own machine) are put into as few lanes as they need, so that what overlaps is
+// seen apart.
 (function () {
   "use strict";
   const { plot, html } = attune;
@@ -9,13 +10,26 @@
   const kindNames = ["succeeded", "running", "stopped early", "failed", "canceled or waiting"];
   const kindOfStatus = [4, 1, 4, 0, 3, 2, 4];  // by attune.statuses
 
-  // {lanes: Uint16Array by row, names: [text of each lane], end: newest time}
+  // The lanes of a place: "w7" is one, "w7 gpu 0,1" are two.
+  function lanesOfPlace(place) {
+    const found = /^(.*?) ?\bgpu (\S+)$/.exec(place);
+    return found ? found[2].split(",").map((gpu) => (found[1] ? found[1] + " " : "") + "gpu " + gpu) : [place];
+  }
+
+  const lanesOf = (experiment) => [...new Set(experiment.workers.flatMap(lanesOfPlace))]
+    .sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+
+  // {lanes: Uint16Array by row: the first lane, more(row): the lanes beside it, place(row): a text, names: [text of each lane], end: newest time}
   function laneLayout(experiment) {
     const { count } = experiment;
     const [started, ended, worker] = ["started", "ended", "worker"].map((name) => experiment.column(name));
     const lanes = new Uint16Array(count);
-    const names = experiment.workers.map((name) => attune.text(name, 60));
+    const texts = lanesOf(experiment);
+    const indices = new Map(texts.map((text, i) => [text, i]));
+    const places = experiment.workers.map((place) => lanesOfPlace(place).map((text) => indices.get(text)));
+    const names = texts.map((name) => attune.text(name, 60));
     const known = names.length;
+    const more = (row) => (worker[row] === nowhere ? [] : places[worker[row]].slice(1));
     const free = [];
     let end = 0;
     for (let trial = 0; trial <= experiment.total + 1; trial++) {
@@ -24,7 +38,7 @@
       const until = ended[row] === ended[row] ? ended[row] : Infinity;
       end = Math.max(end, started[row], until === Infinity ? 0 : until);
       if (worker[row] !== nowhere) {
-        lanes[row] = worker[row];
+        lanes[row] = places[worker[row]][0];
         continue;
       }
       let lane = free.findIndex((time) => time <= started[row] + 0.001);
@@ -33,7 +47,8 @@
       lanes[row] = known + lane;
     }
     free.forEach((_, i) => names.push(known ? "no worker " + (i + 1) : "place " + (i + 1)));
-    return { lanes, names, end };
+    const place = (row) => (worker[row] === nowhere ? names[lanes[row]] : attune.text(experiment.workers[worker[row]], 60));
+    return { lanes, place, more: places.some((some) => some.length > 1) ? more : () => [], names, end };
   }
 
   // Bars as pixels of a coarse image, one row for each lane: at most a few writes for each trial. Returns for each
@@ -53,8 +68,8 @@
       a = Math.max(0, Math.min(a, width - 1));
       b = Math.min(b, width - 1);
       const target = mask && !mask[i] ? others : chosen;
-      const base = layout.lanes[i] * width;
-      for (let at = a; at <= Math.max(a, b); at++) target[base + at] = i + 1;
+      for (const lane of [layout.lanes[i], ...layout.more(i)])
+        for (let at = a; at <= Math.max(a, b); at++) target[lane * width + at] = i + 1;
     }
     return { width, chosen, others };
   }
@@ -111,7 +126,7 @@
         const [from, until] = [experiment.column("started")[row], experiment.column("ended")[row]];
         const time = "started " + x.text(from) + (until === until ? ", took " + attune.duration(until - from) : "");
         const middle = box.top + (layout.lanes[row] + 0.5) * lane;
-        return { x: at ?? x.of(from), y: middle, row, trial: experiment.column("trial")[row], lines: plot.describe(experiment, row, [layout.names[layout.lanes[row]], time]) };
+        return { x: at ?? x.of(from), y: middle, row, trial: experiment.column("trial")[row], lines: plot.describe(experiment, row, [layout.place(row), time]) };
       };
       return {
         label: "Timeline of " + layout.names.length + " workers over " + attune.duration(end) + ".",
@@ -133,7 +148,8 @@
           const [a, b] = [x.of(from), x.of(until === until ? until : x.high)];
           over.strokeStyle = plot.colors().fg;
           over.lineWidth = 2;
-          over.strokeRect(a - 1, box.top + layout.lanes[row] * lane, Math.max(3, b - a + 2), Math.max(4, lane));
+          for (const which of [layout.lanes[row], ...layout.more(row)])
+            over.strokeRect(a - 1, box.top + which * lane, Math.max(3, b - a + 2), Math.max(4, lane));
         },
         brush: { box, x: { scale: x, column: "started" }, y: null },
       };
@@ -155,12 +171,12 @@
   function View({ experiment }) {
     experiment.version.value;
     const draw = attune.useMemo(() => makeDraw(experiment), [experiment]);
-    const lanes = Math.max(experiment.workers.length, 6);
+    const lanes = Math.max(lanesOf(experiment).length, 6);
     const height = Math.min(420, Math.max(150, 50 + 20 * lanes));
     const csv = () => [["trial", "status", "worker", "started", "ended"], ...plot.rowsOf(experiment, ["trial", "status", "worker", "started", "ended"]).slice(1)
       .map(([trial, status, worker, from, until]) => [trial, status, experiment.workers[worker] ?? "", experiment.started + from, experiment.started + until])];
     return html`<${plot.Figure} name="timeline" experiment=${experiment} height=${height} draw=${draw} csv=${csv} />`;
   }
 
-  attune.panels.timeline = { title: "Workers", wide: true, needs: () => true, View };
+  attune.panels.timeline = { title: "Workers and GPUs", wide: true, needs: () => true, View };
 })();

@@ -84,6 +84,33 @@ TEST_CASE("trial columns: they hold what the store holds") {
   CHECK(got.columns["worker"][0] == 65535);
 }
 
+TEST_CASE("trial columns: where trials run, also if they move") {
+  World world;
+  const auto place = [&](TrialRecord& trial, int attempts, const std::string& worker,
+                         const std::string& gpus) {
+    trial.attempts = attempts;
+    world.store.add_attempt(trial, "", 1002).value();
+    world.store.set_place(trial, {trial.job_id, "", 0, worker, "", gpus}, 1002).value();
+    world.store.commit().value();
+  };
+  TrialRecord first = world.add(0, 0.25, "large");
+  place(first, 1, "w1", "");
+  place(first, 2, "w2", "");
+  TrialRecord second = world.add(1, 0.5, "small");
+  place(second, 1, "", "0,2");
+  TrialRecord third = world.add(2, 0.5, "small");
+  Columns got = world.ask("");
+  CHECK(got.header["workers"] == json({"w2", "gpu 0,2"}));
+  CHECK(got.columns["worker"] == std::vector<double>{0, 1, 65535});
+  CHECK(world.ask(got.header["next"]).header["rows"] == 0);
+  place(third, 1, "w1", "3");
+  place(first, 3, "w9", "");
+  got = world.ask(got.header["next"]);
+  CHECK(got.columns["trial"] == std::vector<double>{0, 2});
+  CHECK(got.header["workers"] == json({"w2", "gpu 0,2", "w9", "w1 gpu 3"}));
+  CHECK(got.columns["worker"] == std::vector<double>{2, 3});
+}
+
 TEST_CASE("trial columns: who asks again gets what has changed, and no more") {
   World world;
   TrialRecord first = world.add(0, 0.25, "large");
