@@ -73,6 +73,9 @@
       const stopWriting = attune.effect(() => {
         const filters = experiment.filters.value;
         clearTimeout(timer);
+        timer = 0;
+        // Otherwise an address that is given at once after another one would be written over.
+        if (asText(filters) === asText(fromAddress())) return;
         timer = setTimeout(() => {
           timer = 0;
           attune.setQuery({ f: filters.map(written).filter((one) => one) });

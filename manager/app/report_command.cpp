@@ -1,18 +1,34 @@
 // The commands attune report and attune plot.
 #include <boost/asio/io_context.hpp>
+#include <filesystem>
+#include <utility>
 
 #include "manager/app/run_command.h"
 #include "manager/cli/commands/output_file.h"
 #include "manager/dashboard/report.h"
 #include "manager/dashboard/stored_pictures.h"
 #include "manager/dashboard/stored_view.h"
+#include "manager/store/schema.h"
 #include "os/standard_output.h"
 
 namespace attune {
+namespace {
+
+// A folder with a store may stand in place of the experiment: then it is the newest one there.
+ExperimentChoice with_folder(ExperimentChoice which) {
+  if (!which.experiment.empty() &&
+      std::filesystem::exists(std::filesystem::path(which.experiment) / kStoreFile)) {
+    which.directory = std::exchange(which.experiment, "");
+  }
+  return which;
+}
+
+}  // namespace
 
 Result<int> write_report(const ReportOptions& options) {
-  StoreReader reader = TRY(StoreReader::open(options.which.directory));
-  const StoredExperiment experiment = TRY(reader.find(options.which.experiment));
+  const ExperimentChoice which = with_folder(options.which);
+  StoreReader reader = TRY(StoreReader::open(which.directory));
+  const StoredExperiment experiment = TRY(reader.find(which.experiment));
   const SystemClock clock;
   boost::asio::io_context io;
   StoredSource source(io, clock,
@@ -30,8 +46,9 @@ Result<int> write_plot(const PlotOptions& options) {
   const bool svg = options.output.ends_with(".svg");
   if (!svg && !options.output.ends_with(".png"))
     return fail(options.output + ": the name must end with .svg or .png");
-  StoreReader reader = TRY(StoreReader::open(options.which.directory));
-  const StoredExperiment experiment = TRY(reader.find(options.which.experiment));
+  const ExperimentChoice which = with_folder(options.which);
+  StoreReader reader = TRY(StoreReader::open(which.directory));
+  const StoredExperiment experiment = TRY(reader.find(which.experiment));
   const PictureQuestion question{.kind = options.kind,
                                  .metric = options.metric,
                                  .parameters = options.parameters,

@@ -2,6 +2,13 @@
 #include "manager/cli/options_parser.h"
 
 namespace attune {
+namespace {
+
+constexpr const char* kOrFolder =
+    "Id, beginning of an id, or name; or a folder of experiments, then its newest (default: the "
+    "newest)";
+
+}  // namespace
 
 void add_dashboard(CLI::App& app, ParsedOptions& found) {
   CLI::App* dashboard =
@@ -46,8 +53,10 @@ void add_dashboard(CLI::App& app, ParsedOptions& found) {
       command(app, found, "Look", "report", "Write the page of an experiment as one HTML file",
               &ParsedOptions::report,
               "  attune report -o digits.html\n"
+              "  attune report /srv/tuning/attune-experiments\n"
               "  attune report digits --dir /srv/tuning/attune-experiments\n");
   choice_options(report, found.report.which, true);
+  report->get_option("experiment")->description(kOrFolder);
   report->add_option("-o,--output", found.report.output, "File to write")
       ->type_name("FILE")
       ->capture_default_str();
@@ -64,6 +73,7 @@ void add_dashboard(CLI::App& app, ParsedOptions& found) {
       ->check(CLI::IsMember({"history", "curves", "parallel", "importance", "slice", "contour",
                              "timeline", "front"}));
   choice_options(plot, found.plot.which, true);
+  plot->get_option("experiment")->description(kOrFolder);
   plot->add_option("-o,--output", found.plot.output, "File to write, .svg or .png")
       ->required()
       ->type_name("FILE");
