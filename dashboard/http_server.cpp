@@ -50,7 +50,7 @@ struct HttpServer::State {
   std::string address;
   std::string socket_file;  // to remove at the end
   bool loopback = true;
-  // The one that has waited longest for a request is the first.
+  // Those of which no whole request has come. The one that has sent nothing for longest is first.
   std::list<Connection*> waiting;
   std::list<Connection*> all;
 };
@@ -132,8 +132,7 @@ class HttpServer::Connection final : public HttpAnswer,
     parser_->header_limit(static_cast<std::uint32_t>(state_->limits.header_bytes));
     parser_->body_limit(state_->limits.body_bytes);
     answered_ = false;
-    state_->waiting.push_back(this);
-    waits_ = std::prev(state_->waiting.end());
+    wait_last();
     if (buffer_.size() > 0) return read();
     limit(state_->limits.idle);
     socket_.async_wait(Socket::wait_read, [self = shared_from_this()](Code error) {
@@ -142,13 +141,14 @@ class HttpServer::Connection final : public HttpAnswer,
   }
 
   void read() {
-    no_longer_waits();
+    wait_last();  // before those that send nothing, but slow ones must not keep all places
     limit(state_->limits.request);
     http::async_read(socket_, buffer_, *parser_,
                      [self = shared_from_this()](Code error, std::size_t) { self->got(error); });
   }
 
   void got(Code error) {
+    no_longer_waits();
     timer_.cancel();
     if (error == http::error::header_limit) return refuse(431, "the request's header is too large");
     if (error == http::error::body_limit) return refuse(413, "the request's body is too large");
@@ -247,6 +247,11 @@ class HttpServer::Connection final : public HttpAnswer,
     });
   }
 
+  void wait_last() {
+    no_longer_waits();
+    state_->waiting.push_back(this);
+    waits_ = std::prev(state_->waiting.end());
+  }
   void no_longer_waits() {
     if (waits_) state_->waiting.erase(*std::exchange(waits_, std::nullopt));
   }
@@ -292,7 +297,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::listen(asio::io_context& io,
     if (::lstat(file.c_str(), &status) == 0) {
       asio::local::stream_protocol::socket other(io);
       other.connect(asio::local::stream_protocol::endpoint(file), error);
-      if (!S_ISSOCK(status.st_mode) || !error)
+      if (!S_ISSOCK(status.st_mode) || error != asio::error::connection_refused)
         return fail(address +
                     (error ? ": something else is there" : ": another server listens there"));
       ::unlink(file.c_str());

@@ -3,7 +3,8 @@
 // streams of events. It knows nothing of what it serves.
 //
 // No client can hold up the others, or make the server keep more than HttpLimits allow. If there
-// are too many connections, the server closes the one that has waited longest for a request.
+// are too many connections, the server closes one of which no whole request has come: that which
+// has sent nothing for longest.
 #include <chrono>
 #include <cstdint>
 #include <functional>

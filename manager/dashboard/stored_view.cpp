@@ -17,6 +17,7 @@
 #include "manager/dashboard/experiment_facts.h"
 #include "manager/store/schema.h"
 #include "os/private_file.h"
+#include "os/trust.h"
 #include "wire/secret.h"
 
 namespace attune {
@@ -290,6 +291,8 @@ void StoredSource::follow(const std::filesystem::path& working_directory) {
 }
 
 Result<void> StoredSource::resume(const StoredExperiment& experiment) {
+  // The store may be that of another user, who has named any folder in it.
+  TRY(check_trusted(experiment.directory));
   const UniqueFd log =
       TRY(open_private(experiment.directory / "resume.log", O_WRONLY | O_CREAT | O_APPEND));
   const ProcessSpec spec{.arguments = {options_.program, "resume", "--dir",

@@ -222,6 +222,20 @@ TEST_CASE("dashboard: of too many connections the one that waits longest is clos
   CHECK(has_status(idle.back().ask(world.get("/")), 200));
 }
 
+TEST_CASE("dashboard: clients that never end their requests do not keep others out") {
+  World world({.limits = {.connections = 8}});
+  std::list<HttpClient> slow;
+  for (int i = 0; i < 20; ++i) {
+    slow.emplace_back(world.io, world.dashboard->address());
+    slow.back().send("GET / HTTP/1.1\r\nHost: local");
+    world.io.poll();
+  }
+  HttpClient client = world.client();
+  CHECK(has_status(client.ask(world.get("/")), 200));
+  CHECK(slow.front().hangs_up());
+  CHECK(has_status(client.ask(world.get("/")), 200));
+}
+
 TEST_CASE("dashboard: a stream tells the state, and each change") {
   World world({.streams = {.pace = std::chrono::milliseconds(1)}});
   HttpClient client = world.client();
