@@ -14,7 +14,7 @@ from typing import Any, Iterator, List, Tuple
 from .errors import ExperimentError
 
 FILE = 'attune.sqlite'
-VERSION = 6  # of the tables
+VERSION = 7  # of the tables
 _APPLICATION = 0x6174746e  # "attn"
 _PATIENCE = 10.0  # s; a reader waits for nobody but who sets up the file
 _FLOCK = struct.Struct('@hhqqi4x')  # struct flock of Linux on 64 bits

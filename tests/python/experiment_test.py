@@ -13,10 +13,12 @@ import unittest
 from unittest import mock
 
 import attune
+from attune.store import VERSION
 
 PYTHON = pathlib.Path(__file__).resolve().parents[2] / 'python'
 TRIAL = '''
 import attune
+from attune.store import VERSION
 x = attune.next_parameters()['x']
 for step in range(3):
     attune.report({'default': x + step, 'loss': step})
@@ -200,9 +202,9 @@ class Refusing(ExperimentCase):
         self.refused('was written by a newer attune (version 99 of the tables')
         self.database(application_id=ours, user_version=4)
         self.refused('written by an older attune; the next attune run or resume')
-        self.database(application_id=17, user_version=6)
+        self.database(application_id=17, user_version=VERSION)
         self.refused('belongs to another program')
-        self.database(application_id=ours, user_version=6)
+        self.database(application_id=ours, user_version=VERSION)
         self.refused('no experiment is in it yet')
         (self.folder / 'attune.sqlite').write_bytes(b'x' * 5000)
         self.refused('file is not a database')

@@ -99,6 +99,7 @@ TEST_CASE("attune resume: an experiment from before there were conversations goe
                          "ALTER TABLE attempts DROP COLUMN worker; "
                          "ALTER TABLE attempts DROP COLUMN host; "
                          "ALTER TABLE attempts DROP COLUMN ran; "
+                         "ALTER TABLE attempts DROP COLUMN gpus; "
                          "ALTER TABLE reports DROP COLUMN ran; "
                          "ALTER TABLE reports DROP COLUMN counts; "
                          "ALTER TABLE decisions DROP COLUMN attempt; "
