@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <tuple>
 #include <utility>
 
 #include "manager/dashboard/nni_json.h"
@@ -88,7 +89,7 @@ void NniHome::look_again(const std::string& id) {
   timer_.expires_after(kPace);
   timer_.async_wait([this, id](boost::system::error_code error) {
     if (error) return;
-    (void)write_list(id);  // a store that cannot be read now may be read later
+    std::ignore = write_list(id);  // a store that cannot be read now may be read later
     look_again(id);
   });
 }

@@ -69,7 +69,8 @@ ApiResult trials(ApiCall& call) {
   json list = json::array();
   std::int64_t seen = 0;
   TRY(found.reader.trials(found.experiment, filter, [&](const TrialRecord& trial) {
-    if (seen++ >= offset && seen <= offset + limit)
+    ++seen;
+    if (seen > offset && seen <= offset + limit)
       list.push_back(trial_json(trial, found.experiment.objectives));
     return seen <= offset + limit;
   }));

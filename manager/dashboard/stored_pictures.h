@@ -12,7 +12,7 @@ namespace attune {
 
 struct PictureQuestion {
   std::string kind;                          // one of picture_kinds()
-  std::string metric = "";                   // an objective; empty: the first
+  std::string metric = {};                   // an objective; empty: the first
   std::vector<std::string> parameters = {};  // of slice and contour; empty: those that matter most
   std::size_t best = 6;                      // curves: of so many of the best trials
   std::string method = "ped-anova";          // importance

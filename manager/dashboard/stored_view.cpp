@@ -24,6 +24,7 @@ namespace attune {
 namespace {
 
 constexpr double kSearchSeconds = 5;                          // between two searches for new stores
+constexpr std::chrono::milliseconds kEndLook{100};            // while another thread works for us
 constexpr double kAskSeconds = 1;                             // between two questions to a manager
 constexpr std::int64_t kMostUnfinished = 200, kFailures = 5;  // in one answer
 constexpr std::size_t kColumnBytes = 100 << 20;  // of all experiments; one may have more
@@ -307,10 +308,15 @@ Result<void> StoredSource::resume(const StoredExperiment& experiment) {
     auto child = ChildProcess::spawn(io_, spec, [this](ExitStatus) {
       if (changed_) changed_("");
     });
-    if (child) managers_.push_back(*std::move(child));
-    started.set_value(child ? Result<void>() : std::unexpected(child.error()));
+    if (!child) return started.set_value(std::unexpected(child.error()));
+    managers_.push_back(*std::move(child));
+    started.set_value({});
   });
-  return started.get_future().get();
+  // A server that ends runs nothing more on that thread, and waits there for this one.
+  auto answer = started.get_future();
+  while (answer.wait_for(kEndLook) != std::future_status::ready)
+    if (io_.stopped()) return fail("the dashboard ends; start attune resume yourself");
+  return answer.get();
 }
 
 void StoredSource::look_again() {

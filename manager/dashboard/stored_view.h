@@ -86,7 +86,7 @@ struct StoredSourceOptions {
   std::vector<std::filesystem::path> roots;
   std::string program;                   // the path of attune, which resumes experiments
   std::vector<std::string> environment;  // of the managers that it starts
-  std::string nni_experiment = "";       // the id of the one that NNI's clients see; empty: none
+  std::string nni_experiment = {};       // the id of the one that NNI's clients see; empty: none
   // How often experiments are looked at that no file tells of: a manager that was killed.
   std::chrono::milliseconds look{5'000};
 };
