@@ -53,6 +53,7 @@ install_portable() {
   local package
   mkdir "$work/licenses"
   cp LICENSE "$work/licenses"
+  cp dashboard/page/vendor/licences/*.txt "$work/licenses"
   cp /usr/share/common-licenses/LGPL-2.1 "$work/licenses/LGPL-2.1.txt"
   for package in libboost-dev nlohmann-json3-dev libspdlog-dev libfmt-dev libcli11-dev libyaml-cpp-dev \
     libeigen3-dev libnlopt0 libmuparser-dev libsqlitecpp-dev libsqlite3-dev libpcre2-dev libssl-dev \
