@@ -21,6 +21,8 @@ constexpr const char* kPolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+constexpr std::size_t kSessionBytes = 1024;  // of a log-in
+
 void protect(HttpResponse& response) {
   response.headers.emplace_back("Content-Security-Policy", kPolicy);
   response.headers.emplace_back("X-Content-Type-Options", "nosniff");
@@ -147,6 +149,9 @@ struct Dashboard::State {
     }
     if (request.method != "POST")
       return send(answer, error_response(405, "this address does not take " + request.method));
+    // Before the token is known nobody may make the server work.
+    if (request.body.size() > kSessionBytes)
+      return send(answer, error_response(413, "a log-in is a small object"));
     const auto body = parse_json(request.body);
     const bool has_token =
         body && body->is_object() && body->contains("token") && (*body)["token"].is_string();

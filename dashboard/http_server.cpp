@@ -217,6 +217,7 @@ class HttpServer::Connection final : public HttpAnswer,
     Code error;
     std::ignore = socket_.shutdown(Socket::shutdown_send, error);
     limit(state_->limits.request);
+    wait_last();
     drain();
   }
 

@@ -20,24 +20,24 @@ ApiResult ask(const StoredExperiment& experiment, const ControlRequest& request,
 }
 
 ApiResult add(ApiCall& call) {
-  const auto found = TRY(call.view.find(call.names[0]));
+  const auto found = TRY(call.view.find_own(call.names[0]));
   return ask(found.experiment, AddRequest{call.body["trials"].get<std::vector<json>>()});
 }
 
 ApiResult kill(ApiCall& call) {
-  const auto found = TRY(call.view.find(call.names[0]));
+  const auto found = TRY(call.view.find_own(call.names[0]));
   const auto trial = found.reader.trial(found.experiment, call.names[1]);
   if (!trial) return std::unexpected(ApiError(404, trial.error().message));
   return ask(found.experiment, KillRequest{{trial->job_id}});
 }
 
 ApiResult stop(ApiCall& call) {
-  const auto found = TRY(call.view.find(call.names[0]));
+  const auto found = TRY(call.view.find_own(call.names[0]));
   return ask(found.experiment, StopRequest{call.body.value("kill", false)});
 }
 
 ApiResult update(ApiCall& call) {
-  const auto found = TRY(call.view.find(call.names[0]));
+  const auto found = TRY(call.view.find_own(call.names[0]));
   UpdateRequest request;
   const json& body = call.body;
   if (body.contains("search_space")) request.search_space = body["search_space"];
@@ -52,7 +52,7 @@ ApiResult update(ApiCall& call) {
 }
 
 ApiResult resume(ApiCall& call) {
-  const auto found = TRY(call.view.find(call.names[0]));
+  const auto found = TRY(call.view.find_own(call.names[0]));
   if (found.experiment.status == ExperimentStatus::running)
     return std::unexpected(
         ApiError(409, fmt::format("experiment {} runs already", found.experiment.id)));

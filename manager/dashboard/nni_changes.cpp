@@ -21,7 +21,7 @@ std::expected<json, ApiError> ask(const StoredExperiment& experiment, const Cont
 HttpResponse done() { return HttpResponse::text(200, "text/plain; charset=utf-8", ""); }
 
 ApiResult add(ApiCall& call) {
-  const auto found = TRY(call.view.nni_experiment());
+  const auto found = TRY(call.view.find_own(TRY(call.view.nni_experiment()).experiment.id));
   const json answer = TRY(ask(found.experiment, AddRequest{{call.body}}));
   const auto name = answer["trials"].at(0).get<std::string>();
   const TrialRecord trial = TRY(found.reader.trial(found.experiment, name));
@@ -29,7 +29,7 @@ ApiResult add(ApiCall& call) {
 }
 
 ApiResult cancel(ApiCall& call) {
-  const auto found = TRY(call.view.nni_experiment());
+  const auto found = TRY(call.view.find_own(TRY(call.view.nni_experiment()).experiment.id));
   const auto trial = found.reader.trial(found.experiment, call.names[0]);
   if (!trial) return std::unexpected(ApiError(404, trial.error().message));
   TRY(ask(found.experiment, KillRequest{{trial->job_id}}));
@@ -65,14 +65,14 @@ Result<UpdateRequest> changed_member(const json& profile, const std::string& typ
 }
 
 ApiResult update(ApiCall& call) {
-  const auto found = TRY(call.view.nni_experiment());
+  const auto found = TRY(call.view.find_own(TRY(call.view.nni_experiment()).experiment.id));
   const UpdateRequest request = TRY(changed_member(call.body, call.query.value("update_type", "")));
   TRY(ask(found.experiment, request, resume_options(request)));
   return done();
 }
 
 ApiResult import(ApiCall& call) {
-  const auto found = TRY(call.view.nni_experiment());
+  const auto found = TRY(call.view.find_own(TRY(call.view.nni_experiment()).experiment.id));
   ImportRequest request;
   for (const json& each : call.body) {
     json value = each.value("value", json());
@@ -86,14 +86,14 @@ ApiResult import(ApiCall& call) {
 
 // An experiment that does not run is stopped already.
 ApiResult stop(ApiCall& call) {
-  const auto found = TRY(call.view.nni_experiment());
+  const auto found = TRY(call.view.find_own(TRY(call.view.nni_experiment()).experiment.id));
   if (found.experiment.status == ExperimentStatus::running)
     TRY(ask(found.experiment, StopRequest{}));
   return done();
 }
 
 ApiResult create(ApiCall& call) {
-  const auto found = TRY(call.view.nni_experiment());
+  const auto found = TRY(call.view.find_own(TRY(call.view.nni_experiment()).experiment.id));
   return std::unexpected(
       ApiError(500, fmt::format("this server shows experiment {}; attune run starts others",
                                 found.experiment.id)));

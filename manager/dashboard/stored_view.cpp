@@ -123,6 +123,15 @@ std::expected<StoredView::Found, ApiError> StoredView::find(const std::string& i
   return std::unexpected(ApiError(404, fmt::format("there is no experiment {} here", id)));
 }
 
+std::expected<StoredView::Found, ApiError> StoredView::find_own(const std::string& id) {
+  Found found = TRY(find(id));
+  const auto store = check_trusted(found.reader.working_directory() / kStoreFile);
+  if (!store) return std::unexpected(ApiError(403, store.error().message));
+  const auto folder = check_trusted(found.experiment.directory);
+  if (!folder) return std::unexpected(ApiError(403, folder.error().message));
+  return found;
+}
+
 std::expected<StoredView::Found, ApiError> StoredView::nni_experiment() {
   return find(source_.options().nni_experiment);
 }
@@ -193,10 +202,9 @@ Result<json> StoredView::unfinished(const Found& found, Kept& kept) {
   filter.limit = kMostUnfinished;
   auto trials = TRY(found.reader.trials(found.experiment, filter));
   // The manager is asked seldom: it has trials to look after.
-  const double time = source_.clock().now();
-  if (kept.tally->pending > 0 && time - kept.asked >= kAskSeconds) {
+  if (kept.tally->pending > 0 && source_.clock().now() - kept.asked >= kAskSeconds) {
     kept.reasons = ask_wait_reasons(found.experiment);
-    kept.asked = time;
+    kept.asked = source_.clock().now();  // it may have been slow to answer
   }
   fill_wait_reasons(found.experiment, kept.reasons, trials);
   json list = json::array();
@@ -292,12 +300,10 @@ void StoredSource::follow(const std::filesystem::path& working_directory) {
 }
 
 Result<void> StoredSource::resume(const StoredExperiment& experiment) {
-  // The store may be that of another user, who has named any folder in it.
-  TRY(check_trusted(experiment.directory));
   const UniqueFd log =
       TRY(open_private(experiment.directory / "resume.log", O_WRONLY | O_CREAT | O_APPEND));
   const ProcessSpec spec{.arguments = {options_.program, "resume", "--dir",
-                                       experiment.directory.string(), experiment.id},
+                                       experiment.directory.string(), "--", experiment.id},
                          .environment = options_.environment,
                          .directory = std::filesystem::current_path(),
                          .descriptors = {{1, log.get()}, {2, log.get()}}};

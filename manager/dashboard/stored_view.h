@@ -39,6 +39,9 @@ class StoredView final : public View {
     StoredExperiment experiment;
   };
   std::expected<Found, ApiError> find(const std::string& id);
+  // As find(), to change it: store and folder must be its user's own. A store of another user may
+  // name any folder, and any id. Error: 403, 404.
+  std::expected<Found, ApiError> find_own(const std::string& id);
   std::expected<Found, ApiError> nni_experiment();  // the one that NNI's clients see
   json experiments();                               // as GET /experiments answers
   Result<json> state(const Found& found);           // as GET /experiments/ID, without the file

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "manager/store/schema.h"
@@ -270,10 +271,19 @@ Result<void> StoreReader::consistently(const std::function<Result<void>()>& body
   if (state_->consistent) return body();
   TRY(state_->database.execute("BEGIN"));
   state_->consistent = true;
-  Result<void> result = body();
-  state_->consistent = false;
-  TRY(state_->database.execute("COMMIT"));
-  return result;
+  // Also if `body` throws: an open transaction would show an old state for ever.
+  const auto finish = [&] {
+    state_->consistent = false;
+    return state_->database.execute("COMMIT");
+  };
+  try {
+    Result<void> result = body();
+    TRY(finish());
+    return result;
+  } catch (...) {
+    std::ignore = finish();
+    throw;
+  }
 }
 
 Result<std::vector<StoredEvent>> StoreReader::events(const StoredExperiment& experiment,

@@ -119,6 +119,22 @@ TEST_CASE("dashboard: data need the token, changes the key") {
                    403));
 }
 
+TEST_CASE("dashboard: a log-in is small") {
+  World world;
+  HttpClient client = world.client();
+  const std::string body = R"({"token":")" + std::string(2000, 'a') + "\"}";
+  CHECK(has_status(client.ask(world.post("/api/v1/session", body)), 413));
+}
+
+TEST_CASE("dashboard: clients that do not hang up do not keep others out") {
+  World world({.limits = {.connections = 8}});
+  std::list<HttpClient> done;
+  for (int i = 0; i < 20; ++i) {
+    done.emplace_back(world.io, world.dashboard->address());
+    CHECK(has_status(done.back().ask("GET / HTTP/1.0\r\nHost: localhost\r\n\r\n"), 200));
+  }
+}
+
 TEST_CASE("dashboard: a change is JSON") {
   World world;
   HttpClient client = world.client();

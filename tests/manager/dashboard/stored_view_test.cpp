@@ -238,6 +238,15 @@ TEST_CASE("stored view: the list counts trials that ended since their columns we
   CHECK(one["best"]["trial_job_id"] == "t0003");
 }
 
+TEST_CASE("stored view: an experiment in a store that others can write is only shown") {
+  World world;
+  const auto lock = ExperimentLock::take(world.work / "abcd2345").value();
+  fs::permissions(world.work / "attune.sqlite", fs::perms::others_write, fs::perm_options::add);
+  CHECK(world.get("/abcd2345")["experiment_id"] == "abcd2345");
+  CHECK(world.ask("POST", "/abcd2345/stop", json::object()).status == 403);
+  CHECK(world.ask("POST", "/abcd2345/resume", json::object()).status == 403);
+}
+
 TEST_CASE("stored view: a change without a manager is a conflict") {
   World world;
   for (const char* path : {"/abcd2345/stop", "/abcd2345/trials/3/kill"}) {
