@@ -17,7 +17,7 @@ struct DashboardOptions {
   std::string listen = "127.0.0.1:0";  // as for HttpServer::listen()
   bool allow_remote = false;           // listen where other machines can reach it
   AccessRules rules = {};
-  std::string version = "";  // of this program
+  std::string version = {};  // of this program
   HttpLimits limits = {};
   StreamRules streams = {};
 };
