@@ -47,7 +47,7 @@ INSERT INTO parameters SELECT experiment, drawn.trial, parameter_index, attempt,
 FROM (SELECT * FROM parameters WHERE trial = 0 LIMIT 1), drawn WHERE drawn.trial > 0;
 INSERT INTO attempts SELECT experiment, drawn.trial, attempt, from_checkpoint,
   1000 + drawn.trial / 16, 1000 + drawn.trial / 16 + 1 + units, ending, detail, cpu_seconds,
-  max_rss, worker, host, ran
+  max_rss, worker, host, ran, gpus
 FROM (SELECT * FROM attempts WHERE trial = 0 LIMIT 1), drawn WHERE drawn.trial > 0;
 '''
 REPORTS = '''
