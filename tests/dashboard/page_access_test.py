@@ -99,6 +99,9 @@ class AccessTest(page_case.PageCase):
         seen, last = [], None
         for _ in range(400):
             self.browser.key("Tab")
+            # A panel builds its body once it is in sight: what is in it follows its heading.
+            self.browser.wait("""[document.activeElement.closest('section.panel')].every((panel) =>
+                !panel || panel.querySelector('.body').firstChild)""")
             now = self.browser.evaluate("""(() => {
                 const one = document.activeElement;
                 if (one === document.body) return null;

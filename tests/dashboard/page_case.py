@@ -185,11 +185,11 @@ class PageCase(unittest.TestCase):
         return selector
 
     def drawn(self, title):
-        """Waits until the figure of a panel says what it shows; returns that sentence."""
+        """Waits until the figure of a panel shows what the server answered; returns the sentence that tells it."""
         return self.browser.wait("""(selector) => {
             const canvas = document.querySelector(selector + ' canvas[role=img]');
             const text = canvas?.getAttribute('aria-label');
-            return canvas?.width && text?.includes(' ') ? text : null;
+            return canvas?.width && canvas.ariaBusy === 'false' && text?.includes(' ') ? text : null;
         }""", self.see(title))
 
     def table_of(self, caption):

@@ -52,8 +52,9 @@
       if (shown.length) return drawBars(pen, width, height, shown);
       const label = busy ? "The importance is being computed." : "There are too few results yet.";
       plot.note(pen, width, height, label);
-      return { label };
+      return { label, waits: busy };
     };
+    const words = (method, name) => method + " for " + attune.text(name, 60);
     const csv = () => [["parameter", "share"], ...sorted.map(({ name, share }) => [name, share])];
     const methods = [["ped-anova", "PED-ANOVA"], ["fanova", "fANOVA"]];
     const tools = html`<${plot.Choice} label="method" param=${params.method} options=${methods} />

@@ -53,7 +53,7 @@
   function noModel(pen, width, height, { busy }) {
     const label = busy ? "The model is being fitted." : "There is no model yet.";
     plot.note(pen, width, height, label);
-    return { label };
+    return { label, waits: busy };
   }
 
   function sliceDraw(experiment, answer, metric) {

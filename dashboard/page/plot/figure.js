@@ -9,6 +9,7 @@
 //     experiment  for the hover shared with other panels, filters and opening of trials; may be absent
 //   picture, all optional:
 //     label            a sentence for those who do not see it
+//     waits            true: the server has not yet answered what is to be shown
 //     pick(x, y)    -> {x, y, lines: [text], trial?} under the pointer, or null
 //     place(trial)  -> {x, y, lines} or null: where a trial is that another panel points at
 //     brush            {box, x: {scale, column} or null, y: {scale, column} or null}: dragging selects ranges
@@ -139,6 +140,7 @@
       });
       this.stale = false;
       this.base.setAttribute("aria-label", this.picture.label || this.props.name);
+      this.base.setAttribute("aria-busy", Boolean(this.picture.waits));
       this.redrawOver();
     }
 

@@ -2,7 +2,7 @@
 //   html`<${attune.plot.Lines} name label height x y xKind yKind lines note />`
 //     lines  [{name, color: "c0", xs, ys, step, dots, width, alpha, band: {low, high}, trial, open()}]; NaN and null
 //            are gaps. With step the value holds until the next x.
-//     x, y   labels of the axes      note  shown when there is nothing to draw
+//     x, y   labels of the axes      note  shown when there is nothing to draw      waits  as of a picture, meanwhile
 //     fit    (x, y) -> whether a point counts for the range of y: others may lie outside
 (function () {
   "use strict";
@@ -99,7 +99,7 @@
     const range = extents(lines, fit);
     if (!range) {
       plot.note(pen, width, height, props.note || "Nothing to show yet.");
-      return { label: props.note || label };
+      return { label: props.note || label, waits: props.waits };
     }
     const whole = xKind === "linear" && range.x.every(Number.isInteger);
     const x = new plot.Scale(xKind === "log" && !(range.x[0] > 0) ? "linear" : xKind, ...range.x, { whole });
