@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 #include "base/arguments.h"
 #include "space/space.h"
@@ -141,7 +142,8 @@ Result<double> read(const std::string& path, const json& value, const Normal& do
 
 class Reader {
  public:
-  explicit Reader(const Space& space) : space_(space) {
+  // keep_going: leaves out what cannot be read, and does not fail.
+  Reader(const Space& space, bool keep_going) : space_(space), keep_going_(keep_going) {
     point_.values.assign(space.params.size(), Point::kInactive);
   }
 
@@ -156,11 +158,15 @@ class Reader {
       names.push_back(space_.params[i_].name);
       const auto it = unread.find(names.back());
       const std::string own_path = path + "." + names.back();
-      if (it == unread.end()) return fail(fmt::format("{}: missing", own_path));
+      if (it == unread.end()) {
+        if (!keep_going_) return fail(fmt::format("{}: missing", own_path));
+        skip_descendants(i_++);
+        continue;
+      }
       TRY(member(*it->second, own_path));
       unread.erase(it);
     }
-    if (unread.empty()) return {};
+    if (unread.empty() || keep_going_) return {};
     const std::string unknown(unread.begin()->first);
     const std::string near = nearest_name(unknown, names);
     return fail(fmt::format("{}.{}: not in the search space{}", path, unknown,
@@ -173,21 +179,28 @@ class Reader {
   Result<void> member(const json& value, const std::string& path) {
     const std::size_t own = i_++;
     const Param& param = space_.params[own];
-    if (is_nested(param)) {
-      point_.values[own] = TRY(option(value, path, std::get<Choice>(param.domain)));
-      const auto branch = static_cast<std::size_t>(point_.values[own]);
+    const auto value_of = [&]() -> Result<double> {
+      if (is_nested(param)) return option(value, path, std::get<Choice>(param.domain));
+      return std::visit([&](const auto& d) { return read(path, value, d); }, param.domain);
+    };
+    const Result<double> found = value_of();
+    if (!found && !keep_going_) return std::unexpected(found.error());
+    if (found) point_.values[own] = *found;
+    if (found && is_nested(param)) {
+      const auto branch = static_cast<std::size_t>(*found);
       const Condition scope{own, branch};
       while (i_ < space_.params.size() && is_descendant(space_.params[i_], own) &&
              space_.params[i_].condition != scope) {
         ++i_;  // of an option before the chosen one
       }
       TRY(members(value, path, scope));
-    } else {
-      point_.values[own] =
-          TRY(std::visit([&](const auto& d) { return read(path, value, d); }, param.domain));
     }
-    while (i_ < space_.params.size() && is_descendant(space_.params[i_], own)) ++i_;
+    skip_descendants(own);
     return {};
+  }
+
+  void skip_descendants(std::size_t own) {
+    while (i_ < space_.params.size() && is_descendant(space_.params[i_], own)) ++i_;
   }
 
   Result<double> option(const json& value, const std::string& path, const Choice& choice) {
@@ -201,6 +214,7 @@ class Reader {
   }
 
   const Space& space_;
+  const bool keep_going_;
   Point point_;
   std::size_t i_ = 0;
 };
@@ -215,9 +229,16 @@ Result<Point> point_from_json(const Space& space, const json& parameters) {
   if (!parameters.is_object()) {
     return fail(fmt::format("parameters: must be an object, not {}", json_type_name(parameters)));
   }
-  Reader reader(space);
+  Reader reader(space, false);
   TRY(reader.members(parameters, "parameters", std::nullopt));
   return reader.take();
+}
+
+std::vector<double> known_values(const Space& space, const json& parameters) {
+  Reader reader(space, true);
+  if (parameters.is_object())
+    std::ignore = reader.members(parameters, "parameters", std::nullopt);  // it cannot fail
+  return reader.take().values;
 }
 
 }  // namespace attune

@@ -132,4 +132,9 @@ json to_json(const Space& space, const Point& point);
 // that the space does not know are an error. Errors name the path.
 Result<Point> point_from_json(const Space& space, const json& parameters);
 
+// The value of each parameter as point_from_json() gives it, for what is only looked at:
+// Point::kInactive for those that are inactive, missing, or outside of their domain. What the space
+// does not know is left out.
+std::vector<double> known_values(const Space& space, const json& parameters);
+
 }  // namespace attune

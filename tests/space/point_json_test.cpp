@@ -1,5 +1,8 @@
 // Point <-> JSON: the exact text of outputs, tolerant and strict imports.
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "space/space.h"
 #include "tests/space/space_helpers.h"
@@ -140,6 +143,24 @@ TEST_CASE("errors of imports name the path") {
   }));
   CAPTURE(row.changes);
   CHECK(import_error(row.changes) == row.error);
+}
+
+TEST_CASE("what is known of parameters that do not fit") {
+  const Space space = space_of(kMixed);
+  const auto known = [&](const char* text) {
+    std::string shown;
+    for (const double value : known_values(space, parse_json(text).value()))
+      shown += (shown.empty() ? "" : " ") + (std::isnan(value) ? "-" : fmt::format("{}", value));
+    return shown;
+  };
+  CHECK(known(R"({"opt":{"_name":"adam","beta":0.5},"batch":16,"layers":3,"hidden":32.0,
+                  "scale":1.5})") == "1 - - - 0.5 0 3 32 1.5");
+  CHECK(known(R"({"opt":{"_name":"adam","beta":7},"batch":17,"layers":9,"hidden":32.0,
+                  "other":1})") == "1 - - - - - - 32 -");
+  CHECK(known(R"({"opt":{"_name":"sgd","decay":{"_name":"step","gamma":0.5}},"scale":1})") ==
+        "0 - 1 0.5 - - - - 1");
+  CHECK(known(R"({"opt":{"_name":"lion"},"layers":3})") == "- - - - - - 3 - -");
+  CHECK(known("[1]") == "- - - - - - - - -");
 }
 
 TEST_CASE("parameters must be an object") {
