@@ -1,5 +1,7 @@
 // The trials of an experiment as columns of numbers: growing typed arrays, filled from binary answers of the server.
-// new attune.Columns() -> {count, workers, started, total, column(name), rowOf(trial), merge(buffer) -> header, clear()}
+// new attune.Columns() -> {count, workers, started, total, runs, column(name), rowOf(trial), merge(buffer) -> header, clear()}
+// runs: Map by trial of those that were interrupted: [{started, ended, worker, status}…], the first run first; the columns
+// tell all of the others.
 // Rows are in the order in which trials arrived; a trial keeps its row when its values change.
 (function () {
   "use strict";
@@ -22,6 +24,7 @@
       this.total = 0;
       this.started = 0;
       this.workers = [];
+      this.runs = new Map();
       this.arrays = new Map();
       this.capacity = 0;
       this.rows = new Int32Array(1024).fill(-1);  // by trial number; trials are numbered densely
@@ -44,22 +47,36 @@
       if (header.reset) this.clear();
       this.total = header.total;
       this.started = header.started;
-      const parts = new Map();
-      for (const { name, type, offset } of header.columns)
-        parts.set(name, new types[type](buffer, 4 + length + offset, header.rows));
-      this.remap(parts.get("worker"), header.workers || []);
+      const partsOf = ({ columns, rows }) => new Map(columns.map(({ name, type, offset }) => [name, new types[type](buffer, 4 + length + offset, rows)]));
+      const parts = partsOf(header);
+      const runs = partsOf(header.runs);
+      const map = this.workerMap(header.workers);
+      this.remap(parts.get("worker"), map);
+      this.remap(runs.get("worker"), map);
       const places = this.place(parts.get("trial"), header.rows);
       for (const [name, part] of parts) this.write(name, part, places, header.rows);
+      this.writeRuns(parts.get("trial"), runs, header.runs.rows);
       return header;
     }
 
+    writeRuns(trials, runs, rows) {
+      if (this.runs.size) for (const trial of trials) this.runs.delete(trial);
+      const [trial, started, ended, worker, status] = ["trial", "started", "ended", "worker", "status"].map((name) => runs.get(name));
+      for (let i = 0; i < rows; i++) {
+        if (!this.runs.has(trial[i])) this.runs.set(trial[i], []);
+        this.runs.get(trial[i]).push({ started: started[i], ended: ended[i], worker: worker[i], status: status[i] });
+      }
+    }
+
     // Each answer numbers its own workers.
-    remap(column, names) {
-      if (!column) return;
-      const map = names.map((name) => {
+    workerMap(names) {
+      return names.map((name) => {
         const known = this.workers.indexOf(name);
         return known >= 0 ? known : this.workers.push(name) - 1;
       });
+    }
+
+    remap(column, map) {
       for (let i = 0; i < column.length; i++) if (column[i] !== nowhere) column[i] = map[column[i]];
     }
 

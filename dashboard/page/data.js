@@ -4,7 +4,7 @@
 //   loading    signal: true until all trials that existed at the start have come
 //   problem    signal: text of the last failure, ""
 //   connected  signal: false while the stream is broken
-//   count, workers, started, total, column(name), rowOf(trial): see columns.js; started is seconds since 1970
+//   count, workers, started, total, runs, column(name), rowOf(trial): see columns.js; started is seconds since 1970
 //   space, metrics: arrays of the contract ([] before info);  minimize: of the first metric;  score: its column's name
 //   refresh()  asks for info and space anew
 //   text(parameter index, value): a parameter's value as text
@@ -88,6 +88,9 @@
     get workers() { return this.columns.workers; }
     get started() { return this.columns.started; }
     get total() { return this.columns.total; }
+    get runs() { return this.columns.runs; }
+    // The seconds since 1970 from which times count; 0: they are virtual, since the experiment was simulated.
+    get origin() { return attune.isVirtual(this.started) ? 0 : this.started; }
     get minimize() { return this.metrics.length ? this.metrics[0].optimize_mode === "minimize" : true; }
     get score() { return this.metrics.length ? "m:" + this.metrics[0].metric : ""; }
     column(name) { return this.columns.column(name); }

@@ -1,11 +1,13 @@
 #include "manager/dashboard/stored_pictures.h"
 
 #include <fmt/format.h>
+#include <string.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <utility>
@@ -16,8 +18,8 @@
 #include "manager/cli/commands/importance.h"
 #include "manager/cli/commands/searched_space.h"
 #include "manager/dashboard/experiment_facts.h"
+#include "manager/dashboard/shown_runs.h"
 #include "manager/dashboard/stored_curves.h"
-#include "manager/dashboard/trial_columns.h"
 #include "manager/store/stored_values.h"
 #include "plots/pictures.h"
 
@@ -75,7 +77,7 @@ Result<std::string> history(const Subject& subject) {
     picture.trials.push_back(static_cast<double>(trial.sequence));
     picture.results.push_back(subject.result_of(trial));
     const auto standing = standing_of(trial.final_metric, subject.experiment.objectives);
-    picture.broken.push_back(standing && standing->violation > 0);
+    picture.broken.push_back(!standing || standing->violation > 0);
   }));
   return plots::picture(picture, subject.page);
 }
@@ -114,9 +116,9 @@ Result<std::string> parallel(const Subject& subject) {
   picture.results = {.name = subject.objective.metric, .values = {}, .scale = subject.scale()};
   picture.maximise = subject.objective.maximize;
   TRY(subject.succeeded([&](const TrialRecord& trial) {
-    const auto point = point_from_json(space, without_budget(space, trial.proposed.parameters));
-    for (std::size_t i = 0; i < space.params.size(); ++i)
-      picture.parameters[i].values.push_back(point ? point->values[i] : kNoValue);
+    const auto values = known_values(space, without_budget(space, trial.proposed.parameters));
+    for (std::size_t i = 0; i < values.size(); ++i)
+      picture.parameters[i].values.push_back(values[i]);
     picture.results.values.push_back(subject.result_of(trial));
   }));
   return plots::picture(picture, subject.page);
@@ -224,14 +226,15 @@ Result<std::string> contour(const Subject& subject) {
   return plots::picture(picture, subject.page);
 }
 
-// For trials of which no place is known: those that ran at the same time are in different lanes.
+// The lanes of one place: trials that ran there at the same time are in different ones.
 class Lanes {
  public:
-  std::size_t lane_for(double started, double ended) {
-    const auto free = std::ranges::find_if(until_, [&](double time) { return time <= started; });
+  std::size_t lane_for(const ShownRun& run) {
+    const double begin = run.began + overlap_slack(run);
+    const auto free = std::ranges::find_if(until_, [&](double time) { return time <= begin; });
     const auto lane = static_cast<std::size_t>(free - until_.begin());
     if (free == until_.end()) until_.push_back(0);
-    until_[lane] = std::isnan(ended) ? std::numeric_limits<double>::infinity() : ended;
+    until_[lane] = std::isnan(run.ended) ? std::numeric_limits<double>::infinity() : run.ended;
     return lane;
   }
   std::size_t count() const { return until_.size(); }
@@ -240,52 +243,91 @@ class Lanes {
   std::vector<double> until_;
 };
 
-Result<std::string> timeline(const Subject& subject) {
-  struct Run {
-    double started = 0, ended = kNoValue;
-    TrialStatus status;
-    std::string place;
+// "w7"; of several GPUs a place for each: "w7 gpu 0", "w7 gpu 1".
+std::vector<std::string> places_of(const ShownRun& run) {
+  std::vector<std::string> places;
+  for (std::size_t begin = 0; begin <= run.gpus.size();) {
+    const std::size_t end = std::min(run.gpus.find(',', begin), run.gpus.size());
+    places.push_back(place_text(run.worker, run.gpus.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return places;
+}
+
+// "w2" before "w10", and what has no place at the end.
+struct PlaceOrder {
+  bool operator()(const std::string& a, const std::string& b) const {
+    if (a.empty() != b.empty()) return b.empty();
+    return ::strverscmp(a.c_str(), b.c_str()) < 0;
+  }
+};
+
+// All runs of an experiment, in the order of their beginnings.
+Result<std::vector<ShownRun>> all_runs(const Subject& subject) {
+  struct Outcome {
+    TrialStatus status = TrialStatus::running;
+    double end = 0;
   };
-  std::vector<Run> runs;
-  std::map<std::int64_t, std::string> places;        // by trial
-  std::map<std::string, std::size_t> lane_of_place;  // in the order of the names
-  TRY(subject.reader.places(
-      subject.experiment, 0, std::numeric_limits<std::int64_t>::max(),
-      [&](std::int64_t trial, const std::string& worker, const std::string& gpus) {
-        lane_of_place[places[trial] = place_text(worker, gpus)] = 0;
-      }));
-  const double zero = subject.experiment.started;
-  double last = 0;
-  TRY(subject.reader.trials(subject.experiment, {}, [&](const TrialRecord& trial) {
-    if (trial.start_time == 0) return true;
-    const double ended = trial.end_time == 0 ? kNoValue : trial.end_time - zero;
-    const auto place = places.find(trial.sequence);
-    runs.push_back(
-        {trial.start_time - zero, ended, trial.status, place == places.end() ? "" : place->second});
-    last = std::fmax(std::fmax(last, runs.back().started), ended);
-    return true;
+  std::map<std::int64_t, Outcome> outcomes;  // of those that have started
+  std::vector<ShownRun> all;
+  std::vector<TrialRun> runs;  // of one trial
+  const auto finish = [&] {
+    if (runs.empty()) return;
+    const Outcome& of = outcomes[runs.front().trial];
+    std::ranges::move(shown_runs(of.status, of.end, runs), std::back_inserter(all));
+    runs.clear();
+  };
+  TRY(subject.reader.consistently([&]() -> Result<void> {
+    TRY(subject.reader.trials(subject.experiment, {}, [&](const TrialRecord& trial) {
+      if (trial.start_time != 0) outcomes[trial.sequence] = {trial.status, trial.end_time};
+      return true;
+    }));
+    return subject.reader.runs(subject.experiment, {}, [&](const TrialRun& run) {
+      if (!runs.empty() && runs.front().trial != run.trial) finish();
+      runs.push_back(run);
+      return true;
+    });
   }));
-  std::ranges::stable_sort(runs, {}, &Run::started);
+  finish();
+  std::ranges::stable_sort(all, {}, &ShownRun::began);
+  return all;
+}
+
+Result<std::string> timeline(const Subject& subject) {
+  const std::vector<ShownRun> runs = TRY(all_runs(subject));
+  struct Bar {
+    const ShownRun* run;
+    Lanes* place;
+    std::size_t lane;  // of its place
+  };
+  std::vector<Bar> bars;
+  std::map<std::string, Lanes, PlaceOrder> places;
+  for (const ShownRun& run : runs) {
+    for (const std::string& place : places_of(run)) {
+      Lanes& lanes = places[place];
+      bars.push_back({&run, &lanes, lanes.lane_for(run)});
+    }
+  }
   plots::Timeline picture;
   picture.title = subject.title();
-  picture.now = last;
   for (const TrialStatus status : kTrialStatuses)
     picture.state_names.push_back(status_word(status));
-  for (auto& [place, lane] : lane_of_place) {
-    lane = picture.lane_names.size();
-    picture.lane_names.push_back(place);
+  std::map<const Lanes*, std::size_t> first;  // lane of a place
+  for (const auto& [place, lanes] : places) {
+    first[&lanes] = picture.lane_names.size();
+    for (std::size_t i = 1; i <= lanes.count(); ++i)
+      picture.lane_names.push_back(place.empty() ? fmt::format("{}", i)
+                                   : i == 1      ? place
+                                                 : fmt::format("{} ({})", place, i));
   }
-  Lanes lanes;
-  for (const Run& run : runs) {
-    picture.started.push_back(run.started);
-    picture.ended.push_back(run.ended);
-    picture.lanes.push_back(run.place.empty()
-                                ? lane_of_place.size() + lanes.lane_for(run.started, run.ended)
-                                : lane_of_place.at(run.place));
-    picture.states.push_back(static_cast<std::size_t>(run.status));
+  const double zero = subject.experiment.started;
+  for (const auto& [run, place, lane] : bars) {
+    picture.started.push_back(run->began - zero);
+    picture.ended.push_back(run->ended - zero);
+    picture.lanes.push_back(first[place] + lane);
+    picture.states.push_back(static_cast<std::size_t>(run->status));
+    picture.now = std::fmax(picture.now, std::fmax(run->began - zero, run->ended - zero));
   }
-  for (std::size_t i = 0; i < lanes.count(); ++i)
-    picture.lane_names.push_back(fmt::format("{}", i + 1));
   return plots::picture(picture, subject.page);
 }
 

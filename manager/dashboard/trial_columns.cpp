@@ -7,10 +7,12 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <span>
 
 #include "base/objective_json.h"
 #include "manager/cli/commands/searched_space.h"
+#include "manager/dashboard/shown_runs.h"
 #include "manager/store/stored_values.h"
 
 namespace attune {
@@ -19,6 +21,7 @@ namespace {
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 constexpr std::uint16_t kNoWorker = std::numeric_limits<std::uint16_t>::max();
+constexpr float kRest = 0.05F;   // seconds; what passes in between otherwise is less
 constexpr std::size_t kPad = 8;  // columns begin at multiples of it, as typed arrays need
 
 json searched_of(const StoredExperiment& experiment) {
@@ -28,10 +31,10 @@ json searched_of(const StoredExperiment& experiment) {
 // Collects columns behind a header that says where each is.
 class Packing {
  public:
+  // Returns what the header says of the column.
   template <class T>
-  void add(const std::string& name, const char* type, const std::vector<T>& column,
+  json add(const std::string& name, const char* type, const std::vector<T>& column,
            std::span<const std::size_t> rows) {
-    columns_.push_back({{"name", name}, {"type", type}, {"offset", body_.size()}});
     const std::size_t begin = body_.size();
     body_.resize(begin + rows.size() * sizeof(T));
     char* out = body_.data() + begin;
@@ -40,10 +43,10 @@ class Packing {
       out += sizeof(T);
     }
     body_.resize((body_.size() + kPad - 1) / kPad * kPad);
+    return {{"name", name}, {"type", type}, {"offset", begin}};
   }
 
-  std::string text(json header) {
-    header["columns"] = columns_;
+  std::string text(const json& header) const {
     std::string head = dump_json(header);
     head.append((kPad - (head.size() + 4) % kPad) % kPad, ' ');
     const auto size = static_cast<std::uint32_t>(head.size());
@@ -53,16 +56,22 @@ class Packing {
   }
 
  private:
-  json columns_ = json::array();
   std::string body_;
 };
 
-}  // namespace
-
-std::string place_text(const std::string& worker, const std::string& gpus) {
-  if (gpus.empty()) return worker;
-  return (worker.empty() ? "gpu " : worker + " gpu ") + gpus;
+// Whether a float cannot tell the values of a domain apart: large integers, and sets of candidates,
+// of which each is a bit. Multiples of a step get a digit more, which shows when they are written.
+bool needs_double(const Domain& domain) {
+  constexpr double kFloat = 1 << 24, kFloatDigits = 1 << 20;
+  if (const auto* range = std::get_if<IntRange>(&domain))
+    return std::max(std::abs(static_cast<double>(range->low)),
+                    std::abs(static_cast<double>(range->high))) > kFloat;
+  if (const auto* real = std::get_if<Uniform>(&domain); real && real->q)
+    return std::max(std::abs(real->low), std::abs(real->high)) > kFloatDigits * *real->q;
+  return std::holds_alternative<Subset>(domain);
 }
+
+}  // namespace
 
 TrialColumns::TrialColumns(const StoredExperiment& experiment, Space space, std::string epoch)
     : experiment_(experiment.number),
@@ -70,13 +79,14 @@ TrialColumns::TrialColumns(const StoredExperiment& experiment, Space space, std:
       objectives_(experiment.objectives),
       space_(std::move(space)),
       searched_(searched_of(experiment)),
-      epoch_(std::move(epoch)),
-      parameters_(space_.params.size()) {
+      epoch_(std::move(epoch)) {
   for (const Objective& objective : objectives_) metrics_.push_back({objective.metric, {}});
+  for (const Param& param : space_.params)
+    parameters_.push_back({.is_wide = needs_double(param.domain)});
 }
 
 bool TrialColumns::fits(const StoredExperiment& experiment) const {
-  return experiment.number == experiment_ && experiment.started == started_ &&
+  return !failed_ && experiment.number == experiment_ && experiment.started == started_ &&
          to_json(experiment.objectives) == to_json(objectives_) &&
          searched_of(experiment) == searched_;
 }
@@ -84,24 +94,86 @@ bool TrialColumns::fits(const StoredExperiment& experiment) const {
 Result<bool> TrialColumns::update(StoreReader& reader, const StoredExperiment& experiment,
                                   std::size_t most) {
   bool more = false;
-  const std::uint32_t before = changes_;
   TRY(reader.consistently([&]() -> Result<void> {
-    for (const std::size_t row : std::exchange(unfinished_, {})) {
-      set(row, TRY(reader.trial(experiment, std::to_string(trial_[row]))));
-      TRY(read_places(reader, experiment, trial_[row], trial_[row], before));
-    }
-    TrialFilter filter;
-    filter.from = trial_.empty() ? 0 : trial_.back() + std::int64_t{1};
-    filter.limit = static_cast<std::int64_t>(most) + 1;
-    std::size_t read = 0;
-    TRY(reader.trials(experiment, filter, [&](const TrialRecord& trial) {
-      more = read++ == most;
-      if (!more) add(trial);
-      return !more;
-    }));
-    return trial_.empty() ? Result<void>()
-                          : read_places(reader, experiment, filter.from, trial_.back(), before);
+    TRY(update_unfinished(reader, experiment));
+    failed_ = true;
+    more = TRY(add_new(reader, experiment, most));
+    failed_ = false;
+    return {};
   }));
+  return more;
+}
+
+bool TrialColumns::is_as(std::size_t row, const TrialMark& mark) const {
+  return status_[row] == static_cast<std::uint8_t>(mark.status) &&
+         reports_[row] == static_cast<std::uint32_t>(mark.reports) &&
+         attempts_[row] == mark.attempts &&
+         (mark.started == 0 ? std::isnan(began_[row]) : began_[row] == since_start(mark.started));
+}
+
+// Thousands of trials may be paused, so the rows of those that have not changed are not read. All
+// is read before anything is set: after an error the next update begins where this one did.
+Result<void> TrialColumns::update_unfinished(StoreReader& reader,
+                                             const StoredExperiment& experiment) {
+  if (unfinished_.empty()) return {};
+  std::vector<std::int64_t> all, changed, ran;
+  for (const std::size_t row : unfinished_) all.push_back(trial_[row]);
+  std::set<std::size_t> waiting;
+  TRY(reader.marks(experiment, all, [&](const TrialMark& mark) {
+    const std::size_t row = row_of(mark.trial).value();
+    if (mark.waits) waiting.insert(row);
+    const bool same = is_as(row, mark);
+    if (!same) changed.push_back(mark.trial);
+    // One that runs may have got a place meanwhile.
+    if (!same || mark.status == TrialStatus::running) ran.push_back(mark.trial);
+  }));
+  TrialFilter filter;
+  filter.numbers = changed;
+  std::vector<TrialRecord> records;
+  if (!changed.empty()) records = TRY(reader.trials(experiment, filter));
+  filter.numbers = std::move(ran);
+  std::vector<TrialRun> runs;
+  if (!filter.numbers->empty())
+    TRY(reader.runs(experiment, filter, [&](const TrialRun& run) {
+      runs.push_back(run);
+      return true;
+    }));
+  const std::uint32_t before = changes_;
+  waiting_ = std::move(waiting);
+  std::erase_if(unfinished_, [&](std::size_t row) {
+    return std::ranges::binary_search(changed, std::int64_t{trial_[row]});
+  });
+  for (const TrialRecord& record : records) {
+    const std::size_t row = row_of(record.sequence).value();
+    --counts_[status_[row]];
+    set_parameters(row, record);  // a paused trial may go on with another configuration
+    set(row, record);
+  }
+  set_runs(runs, before);
+  return {};
+}
+
+Result<bool> TrialColumns::add_new(StoreReader& reader, const StoredExperiment& experiment,
+                                   std::size_t most) {
+  TrialFilter filter;
+  filter.from = trial_.empty() ? 0 : trial_.back() + std::int64_t{1};
+  filter.limit = static_cast<std::int64_t>(most) + 1;
+  const std::uint32_t before = changes_;
+  std::size_t read = 0;
+  bool more = false;
+  TRY(reader.trials(experiment, filter, [&](const TrialRecord& trial) {
+    more = read++ == most;
+    if (!more) add(trial);
+    return !more;
+  }));
+  if (trial_.empty() || trial_.back() < filter.from) return more;
+  std::vector<TrialRun> runs;
+  TRY(reader.runs(experiment, filter, [&](const TrialRun& run) {
+    const bool known = run.trial <= trial_.back();
+    if (known) runs.push_back(run);
+    return known;
+  }));
+  set_runs(runs, before);
   return more;
 }
 
@@ -110,6 +182,7 @@ Tally TrialColumns::tally() const {
   Tally tally;
   tally.pending = count(TrialStatus::pending);
   tally.running = count(TrialStatus::running);
+  tally.waiting = std::ssize(waiting_);
   tally.paused = count(TrialStatus::paused);
   tally.succeeded = count(TrialStatus::succeeded);
   tally.failed = count(TrialStatus::failed);
@@ -119,9 +192,12 @@ Tally TrialColumns::tally() const {
 }
 
 std::size_t TrialColumns::bytes() const {
-  constexpr std::size_t kFixed = 40;  // of the columns that each experiment has
-  return trial_.capacity() *
-         (kFixed + metrics_.size() * sizeof(double) + parameters_.size() * sizeof(float));
+  constexpr std::size_t kFixed = 44;  // of the columns that each experiment has
+  constexpr std::size_t kRuns = 120;  // of the runs of a trial that has several
+  std::size_t row = kFixed + metrics_.size() * sizeof(double);
+  for (const Parameter& parameter : parameters_)
+    row += parameter.is_wide ? sizeof(double) : sizeof(float);
+  return trial_.capacity() * row + runs_.size() * kRuns;
 }
 
 void TrialColumns::add(const TrialRecord& trial) {
@@ -129,6 +205,7 @@ void TrialColumns::add(const TrialRecord& trial) {
   change_.push_back(0);
   reports_.push_back(0);
   status_.push_back(0);
+  attempts_.push_back(0);
   source_.push_back(static_cast<std::uint8_t>(trial.source));
   worker_.push_back(kNoWorker);
   began_.push_back(kNone);
@@ -136,47 +213,49 @@ void TrialColumns::add(const TrialRecord& trial) {
   violation_.push_back(kNone);
   last_.push_back(kNoNumber);
   for (Metric& metric : metrics_) metric.values.push_back(kNoNumber);
-  for (auto& column : parameters_) column.push_back(kNone);
+  for (Parameter& parameter : parameters_) {
+    if (parameter.is_wide) parameter.wide.push_back(kNoNumber);
+    if (!parameter.is_wide) parameter.narrow.push_back(kNone);
+  }
   const std::size_t row = trial_.size() - 1;
   set_parameters(row, trial);
   set(row, trial);
 }
 
+float TrialColumns::since_start(double time) const {
+  return time == 0 ? kNone : static_cast<float>(time - started_);
+}
+
 void TrialColumns::set(std::size_t row, const TrialRecord& trial) {
-  const auto since = [&](double time) {
-    return time == 0 ? kNone : static_cast<float>(time - started_);
-  };
-  const bool ended = has_ended(trial.status);
-  if (!ended) unfinished_.push_back(row);
+  if (!has_ended(trial.status)) unfinished_.push_back(row);
   const auto status = static_cast<std::uint8_t>(trial.status);
-  const auto reports = static_cast<std::uint32_t>(trial.reports);
-  const bool same = change_[row] != 0 && status_[row] == status && reports_[row] == reports &&
-                    !ended && (trial.start_time == 0) == std::isnan(began_[row]);
-  if (same) return;
-  // A paused trial may go on with another configuration.
-  if (change_[row] != 0) {
-    set_parameters(row, trial);
-    --counts_[status_[row]];
-  }
   ++counts_[status];
   change_[row] = ++changes_;
   status_[row] = status;
-  reports_[row] = reports;
-  began_[row] = since(trial.start_time);
-  ended_[row] = since(trial.end_time);
+  reports_[row] = static_cast<std::uint32_t>(trial.reports);
+  attempts_[row] = trial.attempts;
+  began_[row] = since_start(trial.start_time);
+  ended_[row] = since_start(trial.end_time);
   last_[row] = number_of(trial.last_metric, objectives_.front().metric).value_or(kNoNumber);
   for (std::size_t i = 0; i < metrics_.size(); ++i) {
     metrics_[i].values[row] =
         reported_value(trial.final_metric, metrics_[i].name, i == 0).value_or(kNoNumber);
   }
-  const auto standing = standing_of(trial.final_metric, objectives_);
+  auto standing = standing_of(trial.final_metric, objectives_);
   violation_[row] = standing ? static_cast<float>(standing->violation) : kNone;
+  if (trial.status == TrialStatus::running && !trial.reason.empty()) waiting_.insert(row);
+  if (trial.status == TrialStatus::succeeded && standing)
+    leaders_.offer(trial.sequence, *std::move(standing));
 }
 
 void TrialColumns::set_parameters(std::size_t row, const TrialRecord& trial) {
-  const auto point = point_from_json(space_, without_budget(space_, trial.proposed.parameters));
-  for (std::size_t i = 0; i < parameters_.size(); ++i)
-    parameters_[i][row] = point ? static_cast<float>(point->values[i]) : kNone;
+  const std::vector<double> values =
+      known_values(space_, without_budget(space_, trial.proposed.parameters));
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    Parameter& parameter = parameters_[i];
+    if (parameter.is_wide) parameter.wide[row] = values[i];
+    if (!parameter.is_wide) parameter.narrow[row] = static_cast<float>(values[i]);
+  }
 }
 
 std::optional<std::size_t> TrialColumns::row_of(std::int64_t trial) const {
@@ -186,16 +265,67 @@ std::optional<std::size_t> TrialColumns::row_of(std::int64_t trial) const {
   return static_cast<std::size_t>(found - trial_.begin());
 }
 
-Result<void> TrialColumns::read_places(StoreReader& reader, const StoredExperiment& experiment,
-                                       std::int64_t from, std::int64_t to, std::uint32_t before) {
-  return reader.places(experiment, from, to,
-                       [&](std::int64_t trial, const std::string& worker, const std::string& gpus) {
-                         const std::uint16_t index = index_of_place(place_text(worker, gpus));
-                         const auto row = row_of(trial);
-                         if (!row || worker_[*row] == index) return;
-                         worker_[*row] = index;
-                         if (change_[*row] <= before) change_[*row] = ++changes_;
-                       });
+void TrialColumns::set_runs(std::span<const TrialRun> runs, std::uint32_t before) {
+  while (!runs.empty()) {
+    const std::int64_t trial = runs.front().trial;
+    const auto other =
+        std::ranges::find_if(runs, [&](const TrialRun& run) { return run.trial != trial; });
+    const auto count = static_cast<std::size_t>(other - runs.begin());
+    if (const auto row = row_of(trial)) set_runs_of(*row, runs.first(count), before);
+    runs = runs.subspan(count);
+  }
+}
+
+void TrialColumns::set_runs_of(std::size_t row, std::span<const TrialRun> runs,
+                               std::uint32_t before) {
+  const auto status = static_cast<TrialStatus>(status_[row]);
+  std::uint16_t worker = kNoWorker;
+  std::vector<Run> found;
+  for (const ShownRun& run : shown_runs(status, 0, runs)) {
+    const std::string place = place_text(run.worker, run.gpus);
+    const std::uint16_t here = place.empty() ? kNoWorker : index_of_place(place);
+    if (here != kNoWorker) worker = here;
+    found.push_back({since_start(run.began), since_start(run.ended), here, run.status});
+  }
+  const bool over = has_ended(status);
+  if (over && !runs.back().ended) found.back().ended = ended_[row];
+  // A trial that was paused may end without running again.
+  const bool rested =
+      over ? ended_[row] - found.back().ended > kRest : runs.back().ended.has_value();
+  if (runs.size() == 1 && !rested) found.clear();  // the columns tell all
+  const auto known = runs_.find(row);
+  const bool same =
+      known == runs_.end() ? found.empty() : std::ranges::equal(known->second, found, &Run::is_as);
+  if (same && worker_[row] == worker) return;
+  worker_[row] = worker;
+  if (found.empty()) {
+    runs_.erase(row);
+  } else {
+    runs_[row] = std::move(found);
+  }
+  if (change_[row] <= before) change_[row] = ++changes_;
+}
+
+bool TrialColumns::Run::is_as(const Run& other) const {
+  const bool same_end = ended == other.ended || (std::isnan(ended) && std::isnan(other.ended));
+  return same_end && began == other.began && worker == other.worker && status == other.status;
+}
+
+TrialColumns::RunColumns TrialColumns::runs_of(std::span<const std::size_t> rows) const {
+  RunColumns columns;
+  if (runs_.empty()) return columns;
+  for (const std::size_t row : rows) {
+    const auto found = runs_.find(row);
+    if (found == runs_.end()) continue;
+    for (const Run& run : found->second) {
+      columns.trial.push_back(trial_[row]);
+      columns.began.push_back(run.began);
+      columns.ended.push_back(run.ended);
+      columns.worker.push_back(run.worker);
+      columns.status.push_back(static_cast<std::uint8_t>(run.status));
+    }
+  }
+  return columns;
 }
 
 std::uint16_t TrialColumns::index_of_place(const std::string& place) {
@@ -237,18 +367,34 @@ std::string TrialColumns::changes(const std::string& cursor, std::size_t limit, 
   const std::vector<std::size_t> rows = changed_since(number, limit, more);
   const std::uint32_t next = rows.empty() ? std::min(number, changes_) : change_[rows.back()];
   Packing packing;
-  packing.add("trial", "u32", trial_, rows);
-  packing.add("status", "u8", status_, rows);
-  packing.add("source", "u8", source_, rows);
-  packing.add("reports", "u32", reports_, rows);
-  packing.add("started", "f32", began_, rows);
-  packing.add("ended", "f32", ended_, rows);
-  packing.add("worker", "u16", worker_, rows);
-  packing.add("last", "f64", last_, rows);
-  packing.add("violation", "f32", violation_, rows);
-  for (const Metric& metric : metrics_) packing.add("m:" + metric.name, "f64", metric.values, rows);
-  for (std::size_t i = 0; i < parameters_.size(); ++i)
-    packing.add("p:" + space_.params[i].path, "f32", parameters_[i], rows);
+  json columns = json::array();
+  const auto add = [&](const std::string& name, const char* type, const auto& column) {
+    columns.push_back(packing.add(name, type, column, rows));
+  };
+  add("trial", "u32", trial_);
+  add("status", "u8", status_);
+  add("source", "u8", source_);
+  add("reports", "u32", reports_);
+  add("started", "f32", began_);
+  add("ended", "f32", ended_);
+  add("worker", "u16", worker_);
+  add("last", "f64", last_);
+  add("violation", "f32", violation_);
+  for (const Metric& metric : metrics_) add("m:" + metric.name, "f64", metric.values);
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    const std::string name = "p:" + space_.params[i].path;
+    if (parameters_[i].is_wide) add(name, "f64", parameters_[i].wide);
+    if (!parameters_[i].is_wide) add(name, "f32", parameters_[i].narrow);
+  }
+  const RunColumns ran = runs_of(rows);
+  std::vector<std::size_t> all(ran.trial.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  const json runs = {
+      {"rows", all.size()},
+      {"columns",
+       {packing.add("trial", "u32", ran.trial, all), packing.add("started", "f32", ran.began, all),
+        packing.add("ended", "f32", ran.ended, all), packing.add("worker", "u16", ran.worker, all),
+        packing.add("status", "u8", ran.status, all)}}};
   return packing.text({{"format", 1},
                        {"rows", rows.size()},
                        {"next", fmt::format("{}.{}", epoch_, next)},
@@ -256,7 +402,9 @@ std::string TrialColumns::changes(const std::string& cursor, std::size_t limit, 
                        {"reset", !cursor.empty() && !ours},
                        {"total", total},
                        {"started", started_},
-                       {"workers", workers_}});
+                       {"workers", workers_},
+                       {"columns", columns},
+                       {"runs", runs}});
 }
 
 }  // namespace attune

@@ -136,6 +136,26 @@ struct TrialFilter {
   std::int64_t from = 0;   // only trials of this number and above
   std::int64_t every = 1;  // only trials whose number is a multiple of this
   std::optional<std::int64_t> limit;
+  std::optional<std::vector<std::int64_t>> numbers;  // only those of these numbers
+};
+
+// What changes of a trial while it goes on, without what takes long to read.
+struct TrialMark {
+  std::int64_t trial = 0;
+  TrialStatus status = TrialStatus::pending;
+  std::int64_t reports = 0;
+  int attempts = 0;
+  double started = 0;  // as TrialRecord::start_time
+  bool waits = false;  // it counts as running, and waits for room
+};
+
+// A stretch of time in which a trial ran: one of its attempts.
+struct TrialRun {
+  std::int64_t trial = 0;
+  double started = 0;
+  std::optional<double> ended;   // nothing: it runs, or its manager was killed
+  std::optional<Ending> ending;  // nothing as for `ended`
+  std::string worker, gpus;      // as in StoredAttempt
 };
 
 class StoreReader {
@@ -180,12 +200,16 @@ class StoreReader {
       const std::function<void(const std::string& job_id, const StoredReport&)>& each);
   // `name`: the job id ("t0012") or the number ("12") of a trial. Error: there is no such trial.
   Result<TrialRecord> trial(const StoredExperiment& experiment, const std::string& name);
-  // Calls `each` for those of the trials `from` to `to` that ran on a worker or had GPUs, in order,
-  // with the newest place of each.
-  Result<void> places(const StoredExperiment& experiment, std::int64_t from, std::int64_t to,
-                      const std::function<void(std::int64_t trial, const std::string& worker,
-                                               const std::string& gpus)>& each);
-  Result<StoredTrial> whole_trial(const StoredExperiment& experiment, const std::string& name);
+  // Calls `each` for those of the trials that exist, in the order of their numbers.
+  Result<void> marks(const StoredExperiment& experiment, const std::vector<std::int64_t>& trials,
+                     const std::function<void(const TrialMark&)>& each);
+  // Calls `each` for every run of the trials that fit `from` and `numbers` of the filter, trial by
+  // trial, the first run first, until it returns false.
+  Result<void> runs(const StoredExperiment& experiment, const TrialFilter& filter,
+                    const std::function<bool(const TrialRun&)>& each);
+  // `reports`: at most so many, the newest.
+  Result<StoredTrial> whole_trial(const StoredExperiment& experiment, const std::string& name,
+                                  std::optional<std::int64_t> reports = std::nullopt);
   // Groups the failed trials by how they ended; the largest group first. A group names at most
   // `each` trials; the list ends before it would name more than `trials` in all.
   Result<std::vector<FailedAlike>> failures(const StoredExperiment& experiment, std::size_t each,

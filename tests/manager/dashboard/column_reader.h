@@ -14,6 +14,7 @@ namespace attune::test {
 struct Columns {
   json header;
   std::map<std::string, std::vector<double>> columns;
+  std::map<std::string, std::vector<double>> runs;  // of trials that were interrupted
 };
 
 template <class T>
@@ -32,18 +33,24 @@ inline Columns read_columns(const std::string& bytes) {
   const auto size = static_cast<std::size_t>(numbers_at<std::uint32_t>(bytes.data(), 1).front());
   ATTUNE_CHECK((4 + size) % 8 == 0);
   read.header = parse_json(bytes.substr(4, size)).value();
-  const auto rows = read.header["rows"].get<std::size_t>();
-  for (const json& column : read.header["columns"]) {
-    const auto offset = column["offset"].get<std::size_t>();
-    ATTUNE_CHECK(offset % 8 == 0 && 4 + size + offset <= bytes.size());
-    const char* data = bytes.data() + 4 + size + offset;
-    const std::string type = column["type"];
-    read.columns[column["name"]] = type == "u8"    ? numbers_at<std::uint8_t>(data, rows)
-                                   : type == "u16" ? numbers_at<std::uint16_t>(data, rows)
-                                   : type == "u32" ? numbers_at<std::uint32_t>(data, rows)
-                                   : type == "f32" ? numbers_at<float>(data, rows)
-                                                   : numbers_at<double>(data, rows);
-  }
+  const auto read_part = [&](const json& part) {
+    std::map<std::string, std::vector<double>> columns;
+    const auto rows = part["rows"].get<std::size_t>();
+    for (const json& column : part["columns"]) {
+      const auto offset = column["offset"].get<std::size_t>();
+      ATTUNE_CHECK(offset % 8 == 0 && 4 + size + offset <= bytes.size());
+      const char* data = bytes.data() + 4 + size + offset;
+      const std::string type = column["type"];
+      columns[column["name"]] = type == "u8"    ? numbers_at<std::uint8_t>(data, rows)
+                                : type == "u16" ? numbers_at<std::uint16_t>(data, rows)
+                                : type == "u32" ? numbers_at<std::uint32_t>(data, rows)
+                                : type == "f32" ? numbers_at<float>(data, rows)
+                                                : numbers_at<double>(data, rows);
+    }
+    return columns;
+  };
+  read.columns = read_part(read.header);
+  read.runs = read_part(read.header["runs"]);
   return read;
 }
 

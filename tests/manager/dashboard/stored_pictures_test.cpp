@@ -64,6 +64,33 @@ TEST_CASE("stored pictures: the questions matter") {
             .starts_with("\x89PNG"));
 }
 
+TEST_CASE("stored pictures: a timeline has lanes for workers, GPUs and what overlaps there") {
+  World world;
+  Store store = Store::open(world.folder.path).value();
+  REQUIRE(store.resume("abcd2345", 1100));
+  const auto run = [&](std::int64_t number, double start, double end, const std::string& worker,
+                       const std::string& gpus, Ending how) {
+    TrialRecord trial = pending_trial(number);
+    static int attempt = 0;  // numbers of attempts are unique in a trial
+    trial.attempts = ++attempt;
+    trial.start_time = start;
+    store.add_attempt(trial, "", start).value();
+    store.set_place(trial, {trial.job_id, "", 0, worker, "", gpus}, start).value();
+    store.end_attempt(trial, {.job_id = trial.job_id, .how = how, .detail = "", .time = end})
+        .value();
+  };
+  run(0, 1001, 1002, "w10", "", Ending::paused);
+  run(0, 1004, 1005, "w2", "", Ending::succeeded);
+  run(1, 1004, 1006, "w2", "", Ending::succeeded);
+  run(2, 1004, 1006, "w3", "0,1", Ending::succeeded);
+  store.commit().value();
+  const std::string svg = world.draw({.kind = "timeline"}).value();
+  // The texts of a picture, for those who do not see it; the lanes from below.
+  CHECK(svg.find("\nw10\nw3 gpu 1\nw3 gpu 0\nw2 (2)\nw2\n") != std::string::npos);
+  CHECK(svg.find("\nsucceeded\n") != std::string::npos);
+  CHECK(svg.find("\npaused\n") != std::string::npos);
+}
+
 TEST_CASE("stored pictures: what cannot be drawn is an error that says why") {
   World world;
   const auto error = [&](PictureQuestion question) {

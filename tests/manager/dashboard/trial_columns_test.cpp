@@ -19,7 +19,8 @@ const json kFile = {{"trialCommand", "true"},
                       {"kind", {{"_type", "choice"}, {"_value", {"small", "large"}}}}}}};
 
 struct World {
-  World() : store(begin_experiment(folder.path, "abcd2345", "", kFile)) {}
+  explicit World(const json& file = kFile)
+      : store(begin_experiment(folder.path, "abcd2345", "", file)) {}
 
   TrialRecord add(std::int64_t number, double x, const std::string& kind) {
     TrialRecord trial = pending_trial(number);
@@ -39,6 +40,19 @@ struct World {
     trial.reports = 2;
     trial.last_metric = accuracy - 0.1;
     trial.final_metric = {{"accuracy", accuracy}};
+    change(trial);
+  }
+  void start(TrialRecord& trial, double time) {
+    ++trial.attempts;
+    trial.status = TrialStatus::running;
+    if (trial.start_time == 0) trial.start_time = time;
+    store.add_attempt(trial, "", time).value();
+    change(trial);
+  }
+  void stop(TrialRecord& trial, double time, Ending how) {
+    store.end_attempt(trial, {.job_id = trial.job_id, .how = how, .detail = "", .time = time})
+        .value();
+    trial.status = TrialStatus::paused;
     change(trial);
   }
   // What a page gets that asks until there is no more.
@@ -89,6 +103,7 @@ TEST_CASE("trial columns: where trials run, also if they move") {
   const auto place = [&](TrialRecord& trial, int attempts, const std::string& worker,
                          const std::string& gpus) {
     trial.attempts = attempts;
+    world.change(trial);
     world.store.add_attempt(trial, "", 1002).value();
     world.store.set_place(trial, {trial.job_id, "", 0, worker, "", gpus}, 1002).value();
     world.store.commit().value();
@@ -100,15 +115,108 @@ TEST_CASE("trial columns: where trials run, also if they move") {
   place(second, 1, "", "0,2");
   TrialRecord third = world.add(2, 0.5, "small");
   Columns got = world.ask("");
-  CHECK(got.header["workers"] == json({"w2", "gpu 0,2"}));
-  CHECK(got.columns["worker"] == std::vector<double>{0, 1, 65535});
+  CHECK(got.header["workers"] == json({"w1", "w2", "gpu 0,2"}));
+  CHECK(got.columns["worker"] == std::vector<double>{1, 2, 65535});
   CHECK(world.ask(got.header["next"]).header["rows"] == 0);
   place(third, 1, "w1", "3");
   place(first, 3, "w9", "");
   got = world.ask(got.header["next"]);
   CHECK(got.columns["trial"] == std::vector<double>{0, 2});
-  CHECK(got.header["workers"] == json({"w2", "gpu 0,2", "w9", "w1 gpu 3"}));
-  CHECK(got.columns["worker"] == std::vector<double>{2, 3});
+  CHECK(got.header["workers"] == json({"w1", "w2", "gpu 0,2", "w9", "w1 gpu 3"}));
+  CHECK(got.columns["worker"] == std::vector<double>{3, 4});
+}
+
+TEST_CASE("trial columns: when a trial ran that was paused") {
+  World world;
+  TrialRecord first = world.add(0, 0.25, "large");
+  world.start(first, 1002);
+  TrialRecord second = world.add(1, 0.5, "small");
+  world.start(second, 1002);
+  Columns got = world.ask("");
+  CHECK(got.header["runs"]["rows"] == 0);  // the columns tell all
+  world.stop(first, 1005, Ending::paused);
+  got = world.ask(got.header["next"]);
+  CHECK(got.runs["trial"] == std::vector<double>{0});
+  CHECK(got.runs["started"] == std::vector<double>{2});
+  CHECK(got.runs["ended"] == std::vector<double>{5});
+  CHECK(got.runs["status"] == std::vector<double>{2});
+  CHECK(std::isnan(got.columns["ended"][0]));
+  world.start(first, 1010);
+  got = world.ask(got.header["next"]);
+  CHECK(got.runs["started"] == std::vector<double>{2, 10});
+  CHECK(got.runs["status"] == std::vector<double>{2, 1});
+  CHECK(std::isnan(got.runs["ended"][1]));
+  first.status = TrialStatus::succeeded;
+  first.end_time = 1020;
+  world.change(first);
+  got = world.ask(got.header["next"]);
+  CHECK(got.runs["ended"] == std::vector<double>{5, 20});
+  CHECK(got.runs["status"] == std::vector<double>{2, 3});
+  CHECK(world.ask(got.header["next"]).header["rows"] == 0);
+  CHECK(world.ask("").runs["trial"] == std::vector<double>{0, 0});
+}
+
+TEST_CASE("trial columns: a run whose end nobody saw lasts until the next one") {
+  World world;
+  TrialRecord trial = world.add(0, 0.25, "large");
+  world.start(trial, 1002);  // its manager was killed
+  world.start(trial, 1010);
+  world.stop(trial, 1011, Ending::lost);
+  world.start(trial, 1012);
+  Columns got = world.ask("");
+  CHECK(got.runs["started"] == std::vector<double>{2, 10, 12});
+  CHECK(got.runs["ended"][0] == 10);
+  CHECK(got.runs["ended"][1] == 11);
+  CHECK(std::isnan(got.runs["ended"][2]));
+  CHECK(got.runs["status"] == std::vector<double>{2, 4, 1});
+}
+
+TEST_CASE("trial columns: the tally of trials that wait for room") {
+  World world;
+  TrialRecord trial = world.add(0, 0.25, "large");
+  trial.status = TrialStatus::running;
+  trial.reason = "waits for a worker";
+  world.change(trial);
+  world.ask("");
+  CHECK(world.columns->tally().running == 1);
+  CHECK(world.columns->tally().waiting == 1);
+  trial.reason = "";
+  world.change(trial);
+  world.ask("");
+  CHECK(world.columns->tally().waiting == 0);
+}
+
+TEST_CASE("trial columns: the best trials") {
+  World world;
+  world.end(world.add(0, 0.25, "large"), 0.5);
+  TrialRecord late = world.add(1, 0.5, "small");
+  world.end(world.add(2, 0.75, "small"), 0.75);
+  world.ask("");
+  CHECK(world.columns->leaders().best_id() == 2);
+  world.end(late, 0.875);
+  world.ask("");
+  CHECK(world.columns->leaders().best_id() == 1);
+}
+
+TEST_CASE("trial columns: large integers and sets of candidates are exact") {
+  json file = kFile;
+  file["searchSpace"] = json::parse(R"({
+    "seed": {"_type": "randint", "_value": [0, 2000000000]},
+    "step": {"_type": "quniform", "_value": [0, 1000000000, 1]},
+    "few": {"_type": "randint", "_value": [0, 9]},
+    "sets": {"_type": "input_choice", "_value": {"candidates": ["a", "b", "c"], "n_chosen": 2}}})");
+  World world(file);
+  TrialRecord trial = pending_trial(0);
+  trial.proposed.parameters = json::parse(
+      R"({"seed": 1999999999, "step": 123456789.0, "few": 7,
+          "sets": {"_value": ["a", "c"], "_idx": [0, 2]}})");
+  world.store.add_trial(trial, 1001).value();
+  world.store.commit().value();
+  Columns got = world.ask("");
+  CHECK(got.columns["p:seed"][0] == 1999999999);
+  CHECK(got.columns["p:step"][0] == 123456789);
+  CHECK(got.columns["p:few"][0] == 7);
+  CHECK(got.columns["p:sets"][0] == 5);
 }
 
 TEST_CASE("trial columns: who asks again gets what has changed, and no more") {
@@ -177,6 +285,7 @@ TEST_CASE("trial columns: parameters outside of the search space are missing") {
   world.add(0, 7, "small");
   Columns got = world.ask("");
   CHECK(std::isnan(got.columns["p:x"][0]));
+  CHECK(got.columns["p:kind"][0] == 0);
   const StoredExperiment same = world.reader().find("").value();
   CHECK(world.columns->fits(same));
   StoredExperiment other = same;
