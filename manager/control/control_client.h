@@ -15,8 +15,9 @@ struct ControlError {
   std::string message;
 };
 
-// The manager's answer without the member "ok". Blocks for at most `timeout_seconds` in each call
-// of the socket. Errors: no manager runs, it does not answer, or it answers with "ok": false.
+// The manager's answer without the member "ok". Blocks for at most `timeout_seconds`. Errors: no
+// manager runs, it runs neither as the owner of the folder nor as a user who is trusted
+// (os/trust.h), it does not answer, or it answers with "ok": false.
 std::expected<json, ControlError> ask_manager(const std::filesystem::path& directory,
                                               const ControlRequest& request,
                                               double timeout_seconds = 30);

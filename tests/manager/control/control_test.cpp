@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <fstream>
+#include <thread>
 
 #include "manager/control/control_address.h"
 #include "manager/control/control_client.h"
@@ -152,6 +153,26 @@ TEST_CASE(
   const ListeningManager manager(folder.path, answer_echo, limits);
   RawClient silent(folder.path);
   CHECK(silent.receive().empty());
+}
+
+TEST_CASE("control: a manager that answers without an end is given up") {
+  const TemporaryFolder folder;
+  const UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  const auto where = control_address(folder.path).value();
+  where.path.copy(address.sun_path, sizeof address.sun_path - 1);
+  REQUIRE(::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+  REQUIRE(::listen(fd.get(), 1) == 0);
+  const auto lock = ExperimentLock::take(folder.path).value();
+  std::thread endless([&] {
+    const UniqueFd client(::accept(fd.get(), nullptr, nullptr));
+    while (::send(client.get(), "x", 1, MSG_NOSIGNAL) == 1) std::this_thread::yield();
+  });
+  const auto answer = ask_manager(folder.path, StatusRequest{}, 0.05);
+  REQUIRE_FALSE(answer.has_value());
+  CHECK(answer.error().message.find("gave no answer") != std::string::npos);
+  endless.join();
 }
 
 TEST_CASE("control: a request with a very long list is refused unread") {
