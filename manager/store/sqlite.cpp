@@ -59,6 +59,17 @@ struct Database::Handle {
   SQLite::Database database;
   BusyWait busy;
   double waited = 0;
+  // Set for a file that was opened as one that nobody changes: how it looked then.
+  struct Looks {
+    std::filesystem::file_time_type changed, log_changed;
+    bool operator==(const Looks&) const = default;
+    static Looks of(const std::string& file) {
+      std::error_code missing;
+      return {std::filesystem::last_write_time(file, missing),
+              std::filesystem::last_write_time(file + "-wal", missing)};
+    }
+  };
+  std::optional<Looks> immutable = {};
 
   // SQLite's busy handler. `calls`: how often it was called before for the same lock.
   static int go_on(void* handle, int calls) {
@@ -194,7 +205,10 @@ Result<Database> Database::open(const std::filesystem::path& file, Mode mode, Bu
   // folder. But the file is missing only while nobody has the store open for writing: then
   // attune.sqlite alone has everything, and can be read as an immutable file.
   if (::access(file.parent_path().c_str(), W_OK) == 0) return database;
-  return connect(immutable_uri(file.string()), flags | SQLite::OPEN_URI);
+  const auto looks = Handle::Looks::of(file.string());
+  database = connect(immutable_uri(file.string()), flags | SQLite::OPEN_URI);
+  if (database) database->handle_->immutable = looks;
+  return database;
 }
 
 Result<void> Database::execute(const std::string& sql) {
@@ -231,7 +245,8 @@ std::int64_t Database::last_row() const { return handle_->database.getLastInsert
 bool Database::has_moved() const {
   int moved = 0;
   ::sqlite3_file_control(handle_->database.getHandle(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
-  return moved != 0;
+  if (moved != 0 || !handle_->immutable) return moved != 0;
+  return Handle::Looks::of(handle_->file) != *handle_->immutable;
 }
 
 }  // namespace attune

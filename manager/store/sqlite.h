@@ -114,7 +114,8 @@ class Database {
   Result<std::int64_t> integer(const std::string& sql);  // the first column of the only row
   std::int64_t last_row() const;                         // the rowid of the last INSERT
   void wait(BusyWait busy);                              // replaces `busy` of open()
-  // Whether the path no longer names the open file, because that was deleted, moved or replaced.
+  // Whether the path no longer names the open file, because that was deleted, moved or replaced. Or
+  // the file was opened as one that nobody changes, and somebody has: then open it anew, too.
   bool has_moved() const;
 
  private:
