@@ -5,12 +5,11 @@
 //   Host    must be a loopback name or one that was allowed. A page of evil.example whose name is
 //           made to point here (DNS rebinding) sends its own name.
 //   Origin  of a request that a web page sends must be this server.
-//   Who     must know the token: as "Authorization: Bearer TOKEN" (programs), or by the cookie that
-//           a log-in with the token gives (the page).
-//   Changes need more than the cookie: browsers send cookies to every port of a host, so a server
-//           of another user could collect it. The log-in also gives a key, which the page keeps
-//           where only pages of this host and port can read it, and sends as "Attune-Key: KEY".
-//   Prefix  Some clients of other programs can send neither a header nor a cookie. What they may
+//   Who     must know the token: as "Authorization: Bearer TOKEN" (programs), or by the key that a
+//           log-in with the token gives (the page, as "Attune-Key: KEY"). The page keeps the key
+//           where only pages of this host and port can read it. A cookie would not do: browsers
+//           send it to every port of a host, so a server of another user could collect it.
+//   Prefix  Some clients of other programs cannot send a header. What they may
 //           ask for lies below a path that only its user knows: /PREFIX/... . Who has the prefix
 //           has these paths, and no others: the token cannot be computed from it.
 //
@@ -41,7 +40,6 @@ class Access {
       : rules_(std::move(rules)),
         token_(token),
         prefix_(token.mac("prefix")),
-        cookie_(Secret::draw()),
         key_(Secret::draw()) {}
 
   // Of every request, also for the files of the page, which are no secret.
@@ -60,15 +58,12 @@ class Access {
   // Changes only with the token.
   std::string prefix() const { return prefix_.hex(); }
 
-  // After a log-in: the header Set-Cookie, and the key for changes. They are drawn anew by each
-  // server, so they end with it.
-  std::string set_cookie(const HttpRequest& request) const;
-  std::string clear_cookie(const HttpRequest& request) const;
+  // What a log-in gives. Each server draws it anew, so it ends with the server.
   std::string key() const { return key_.hex(); }
 
  private:
   AccessRules rules_;
-  Secret token_, prefix_, cookie_, key_;
+  Secret token_, prefix_, key_;
 };
 
 }  // namespace attune

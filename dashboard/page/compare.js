@@ -40,6 +40,7 @@
     const experiments = useMemo(() => ids.map((id) => new attune.Experiment(id, false)), [key]);
     useEffect(() => {
       const stop = net.stream(null, (name, data) => {
+        if (name === "failure") return;  // the next event may tell all
         for (const experiment of experiments) {
           const now = data.experiments.find((one) => one.experiment_id === experiment.id);
           if (now && (now.status === "running" || now.status !== experiment.info.peek()?.status)) experiment.update(now);

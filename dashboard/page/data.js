@@ -129,7 +129,8 @@
       await this.fetchColumns();
       if (this.closed.signal.aborted || !this.live) return;
       this.end = net.stream(this.id, (name, data) => {
-        this.update(data);
+        if (name === "failure") this.problem.value = data.error;
+        else this.update(data);
       }, (connected) => (this.connected.value = connected));
     }
 

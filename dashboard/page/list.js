@@ -38,14 +38,16 @@
     const [chosen, setChosen] = useState(() => new Set());
     const search = attune.route.value.query.get("q") || "";
     const take = (data) => {
-      // Events tell of experiments only; the stores that cannot be read came with the first answer.
-      setAnswer((old) => ({ ...old, ...data }));
+      setAnswer(data);
       for (const experiment of data.experiments) attune.nameExperiment(experiment.experiment_id, experiment.name);
     };
     useEffect(() => {
       document.title = "Experiments – attune";
       net.get("/experiments").then(take, (error) => setProblem(error.message));
-      return net.stream(null, (name, data) => take(data));
+      return net.stream(null, (name, data) => {
+        setProblem(name === "failure" ? data.error : "");
+        if (name !== "failure") take(data);
+      });
     }, []);
     if (!answer) return html`<h1>Experiments</h1>${problem ? html`<p class="notice bad">${problem}</p>` : html`<p class="quiet">Loading…</p>`}`;
 
@@ -69,6 +71,7 @@
           <button disabled=${chosen.size < 2} onClick=${compare}>Compare ${chosen.size > 1 ? chosen.size : "two or more"}</button>
         </div>
       </div>
+      ${problem && html`<p class="notice bad" role="alert">${problem}</p>`}
       <p role="status">${answer.experiments.length} experiments, ${running} running${search ? ", " + shown.length + " found" : ""}.</p>
       ${shown.length ? html`<div class="scroll" tabindex="0" role="region" aria-label="Experiments"><table>
         <caption class="hidden-text">Experiments</caption>

@@ -13,6 +13,10 @@
   // Signal: {state: "unknown" | "in" | "out", readOnly, version}.
   const session = signal({ state: "unknown", readOnly: true, version: "" });
 
+  // What a log-in has given, for the next page. A proxy may serve several dashboards below paths of their own.
+  const keyName = "attune-key " + location.pathname;
+  let key = attune.remembered(keyName) || "";
+
   function failure(message, status) {
     const error = new Error(message);
     error.status = status;
@@ -38,10 +42,11 @@
     return bytes.buffer;
   }
 
-  async function request(path, options) {
+  async function request(path, options = {}) {
     let response;
     try {
-      response = await fetch(base + path, { credentials: "same-origin", cache: "no-store", ...options });
+      const headers = { ...options.headers, "Attune-Key": key };
+      response = await fetch(base + path, { credentials: "same-origin", cache: "no-store", ...options, headers });
     } catch (error) {
       if (error.name === "AbortError") throw error;
       throw failure("The dashboard does not answer. Is attune dashboard still running?", 0);
@@ -67,7 +72,7 @@
 
   async function post(path, body, method = "POST") {
     if (report) throw failure("A report cannot change its experiment.", 403);
-    const headers = { "Content-Type": "application/json", "Attune-Key": attune.remembered("attune-key") || "" };
+    const headers = { "Content-Type": "application/json" };
     const response = await request(path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
     const text = await response.text();
     return text ? JSON.parse(text) : {};
@@ -79,13 +84,14 @@
 
   async function login(token) {
     const answer = await post("/session", { token });
-    attune.remember("attune-key", answer.key);
+    key = answer.key;
+    attune.remember(keyName, key);
     entered(answer);
   }
 
-  async function logout() {
-    await post("/session", undefined, "DELETE");
-    attune.remember("attune-key", null);
+  function logout() {
+    key = "";
+    attune.remember(keyName, null);
     session.value = { ...session.peek(), state: "out" };
   }
 
@@ -114,32 +120,54 @@
     }
   }
 
+  // Calls onEvent for each event of a response, which is a stream of server-sent events, until it ends. EventSource
+  // could do that, but not send the key.
+  async function readEvents(response, onEvent) {
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = "";
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      const events = (rest + value).split("\n\n");
+      rest = events.pop();
+      for (const lines of events.map((event) => event.split("\n"))) {
+        const values = (key) => lines.filter((line) => line.startsWith(key)).map((line) => line.slice(key.length));
+        const data = values("data: ");
+        if (!data.length) continue;
+        try {
+          onEvent(values("event: ")[0], JSON.parse(data.join("\n")));
+        } catch (error) {
+          reportError(error);  // the stream goes on
+        }
+      }
+    }
+  }
+
   // The stream ends while the page is hidden: a browser opens six connections to a server for all of its tabs together,
   // and tabs in the background would use them up.
   function stream(experiment, onEvent, onState = () => {}) {
     if (report) return () => {};
-    let source = null;
+    const path = "/stream" + (experiment === null ? "" : "?experiment=" + encodeURIComponent(experiment));
+    let current = null;  // ends the stream
     let timer = 0;
-    const name = experiment === null ? "experiments" : "experiment";
     function close() {
       clearTimeout(timer);
-      if (source) source.close();
-      source = null;
+      current?.abort();
+      current = null;
     }
-    function open() {
+    async function open() {
       close();
-      source = new EventSource(base + "/stream" + (experiment === null ? "" : "?experiment=" + encodeURIComponent(experiment)));
-      source.onopen = () => onState(true);
-      source.onerror = () => {
-        onState(false);
-        // EventSource retries by itself after a lost connection, but gives up after an answer that is no stream.
-        if (source.readyState !== EventSource.CLOSED) return;
-        get("/session").catch(() => {});
-        timer = setTimeout(open, 3000);
-      };
-      source.addEventListener(name, (event) => onEvent(name, JSON.parse(event.data)));
+      const { signal } = (current = new AbortController());
+      try {
+        const response = await request(path, { signal });
+        onState(true);
+        await readEvents(response, onEvent);
+      } catch (error) { /* the next one may do better */ }
+      if (signal.aborted) return;
+      onState(false);
+      timer = setTimeout(open, 3000);
     }
-    const follow = () => (document.hidden ? close() : source || open());
+    const follow = () => (document.hidden ? close() : current || open());
     document.addEventListener("visibilitychange", follow);
     follow();
     return () => {
@@ -148,6 +176,5 @@
     };
   }
 
-  const href = (path) => base + path;
-  attune.net = { get, bytes, post, stream, start, login, logout, session, href, isReport: !!report };
+  attune.net = { get, bytes, post, stream, start, login, logout, session, isReport: !!report };
 })();

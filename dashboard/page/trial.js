@@ -82,9 +82,10 @@
     }, [path, version]);
     if (!files) return html`<p class="quiet">${problem || "Loading…"}</p>`;
     if (!files.length) return html`<p class="quiet">The trial's folder has no files.</p>`;
-    const link = (name) => net.href(path + "/files/" + name.split("/").map(encodeURIComponent).join("/"));
+    const download = (name) => net.bytes(path + "/files/" + encodeURIComponent(name)).then(
+      (bytes) => attune.save(name, new Blob([bytes])), (error) => attune.say(error.message, true));
     return html`<${attune.Table} caption="Files" columns=${["Name", "#Size", "Changed"]}
-      rows=${files.map((one) => [html`<a href=${link(one.name)} download=${one.name.split("/").at(-1)}>${attune.text(one.name)}</a>`, attune.bytes(one.bytes), attune.moment(one.modified)])} />`;
+      rows=${files.map((one) => [html`<button onClick=${() => download(one.name)}>${attune.text(one.name)}</button>`, attune.bytes(one.bytes), attune.moment(one.modified)])} />`;
   }
 
 

@@ -106,24 +106,78 @@ TEST_CASE("dashboard: data need the token, changes the key") {
   const json answer = parse_json(body_of(session)).value();
   CHECK(answer["read_only"] == false);
   CHECK(answer["version"] == "1.2.3");
-  const std::string set = field(session, "Set-Cookie");
-  const std::string cookie = "Cookie: " + set.substr(0, set.find(';')) + "\r\n";
-  CHECK(has_status(client.ask(world.get("/api/v1/plain", cookie)), 200));
-  CHECK(has_status(client.ask(world.get("/api/v1/session", cookie)), 200));
-  const std::string origin = "Origin: http://" + world.dashboard->address() + "\r\n";
-  CHECK(has_status(client.ask(world.post("/api/v1/change", "{}", cookie + origin)), 403));
+  CHECK(field(session, "Set-Cookie").empty());  // servers on other ports would get it, too
   const std::string key = "Attune-Key: " + answer["key"].get<std::string>() + "\r\n";
-  CHECK(has_status(client.ask(world.post("/api/v1/change", "{}", cookie + origin + key)), 200));
-  CHECK(has_status(client.ask(world.post("/api/v1/change", "{}",
-                                         cookie + key + "Origin: http://evil.example\r\n")),
-                   403));
+  CHECK(has_status(client.ask(world.get("/api/v1/plain", key)), 200));
+  CHECK(has_status(client.ask(world.get("/api/v1/session", key)), 200));
+  const std::string origin = "Origin: http://" + world.dashboard->address() + "\r\n";
+  CHECK(has_status(client.ask(world.post("/api/v1/change", "{}", origin)), 401));
+  CHECK(has_status(client.ask(world.post("/api/v1/change", "{}", origin + key)), 200));
+  CHECK(has_status(
+      client.ask(world.post("/api/v1/change", "{}", key + "Origin: http://evil.example\r\n")),
+      403));
 }
 
-TEST_CASE("dashboard: a log-in is small") {
+TEST_CASE("dashboard: who is not known may send little") {
   World world;
-  HttpClient client = world.client();
   const std::string body = R"({"token":")" + std::string(2000, 'a') + "\"}";
-  CHECK(has_status(client.ask(world.post("/api/v1/session", body)), 413));
+  CHECK(has_status(world.client().ask(world.post("/api/v1/session", body)), 413));
+  CHECK(has_status(world.client().ask(world.post("/api/v1/change", body)), 413));
+  CHECK(has_status(world.client().ask(world.post("/api/v1/change", body, world.bearer())), 200));
+  const std::string chunked = world.head("POST /api/v1/change",
+                                         "Content-Type: application/json\r\n"
+                                         "Transfer-Encoding: chunked\r\n") +
+                              "\r\n7d0\r\n" + std::string(2000, ' ') + "\r\n0\r\n\r\n";
+  CHECK(has_status(world.client().ask(chunked), 413));
+  const std::string prefix = "/" + world.dashboard->prefix();
+  CHECK(has_status(world.client().ask(world.post(prefix + "/api/v1/hidden-change", body)), 200));
+}
+
+TEST_CASE("dashboard: a change that waits does not hold up who only looks") {
+  World world;
+  HttpClient slow = world.client(), quick = world.client();
+  slow.send(world.post("/api/v1/slow-change", "{}", world.bearer()));
+  CHECK(has_status(quick.ask(world.get("/api/v1/plain", world.bearer())), 200));
+  world.source.let_go = true;
+  world.source.let_go.notify_all();
+  CHECK(has_status(slow.response(), 200));
+}
+
+TEST_CASE("dashboard: clients that read nothing do not keep others out") {
+  World world({.limits = {.connections = 8}});
+  std::string many;
+  for (int i = 0; i < 200; ++i) many += world.get("/page.js");
+  std::list<HttpClient> deaf;
+  for (int i = 0; i < 20; ++i) {
+    deaf.emplace_back(world.io, world.dashboard->address());
+    deaf.back().send(many);
+    world.io.poll();
+  }
+  HttpClient client = world.client();
+  CHECK(has_status(client.ask(world.get("/")), 200));
+}
+
+TEST_CASE("dashboard: localhost is this server in IPv4 and in IPv6") {
+  World world;
+  const std::string address = world.dashboard->address();
+  const UniqueFd six(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in6 to = {};
+  to.sin6_family = AF_INET6;
+  to.sin6_addr = in6addr_loopback;
+  const bool has_six = six && ::bind(six.get(), reinterpret_cast<sockaddr*>(&to), sizeof to) == 0;
+  if (!has_six) return;  // this machine has no IPv6
+  REQUIRE(::listen(six.get(), 1) == 0);
+  socklen_t size = sizeof to;
+  REQUIRE(::getsockname(six.get(), reinterpret_cast<sockaddr*>(&to), &size) == 0);
+  // Of a port of which somebody else has one half.
+  const std::string taken = "127.0.0.1:" + std::to_string(ntohs(to.sin6_port));
+  const auto refused = Dashboard::start(world.io, world.source, world.token, {.listen = taken});
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().message.find("::1") != std::string::npos);
+  const UniqueFd client(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  to.sin6_port =
+      htons(static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
+  CHECK(::connect(client.get(), reinterpret_cast<sockaddr*>(&to), sizeof to) == 0);
 }
 
 TEST_CASE("dashboard: clients that do not hang up do not keep others out") {
