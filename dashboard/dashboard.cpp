@@ -61,6 +61,7 @@ struct Dashboard::State {
         access(options.rules, token),
         quick(views),
         heavy(views),
+        changing(views),
         board(
             context,
             [this](const std::string& subject, StreamBoard::Done done) {
@@ -88,7 +89,14 @@ struct Dashboard::State {
     if (kind.changes && !request.header("content-type").starts_with("application/json"))
       return send(answer, error_response(415, "send JSON, as Content-Type application/json"));
     if (stream) return open_stream(request, answer);
-    hand_over(std::move(request), answer, kind.heavy ? heavy : quick);
+    hand_over(std::move(request), answer, thread_for(kind));
+  }
+
+  // Who is not known may only log in.
+  std::size_t body_limit(HttpRequest head) const {
+    const bool known = !access.check_sender(head) &&
+                       (!access.check_user(head, false) || access.take_prefix(head.target));
+    return known ? options.limits.body_bytes : kSessionBytes;
   }
 
   // The clients of hidden paths are not ours: they know neither the session nor what a body must be
@@ -98,7 +106,12 @@ struct Dashboard::State {
     if (!check_place(request, kind, true, answer)) return;
     if (const auto refusal = access.check_prefixed(kind.changes))
       return send(answer, error_response(refusal->status, refusal->why));
-    hand_over(std::move(request), answer, kind.heavy ? heavy : quick);
+    hand_over(std::move(request), answer, thread_for(kind));
+  }
+
+  // A change waits for a manager, which may be slow or stopped.
+  AnswerThread& thread_for(const CallKind& kind) {
+    return kind.changes ? changing : kind.heavy ? heavy : quick;
   }
 
   // False: there is nothing to ask for, and that was answered.
@@ -204,7 +217,7 @@ struct Dashboard::State {
   ViewSource& source;
   DashboardOptions options;
   Access access;
-  AnswerThread quick, heavy;
+  AnswerThread quick, heavy, changing;
   StreamBoard board;
   std::unique_ptr<HttpServer> server;
 };
@@ -225,7 +238,7 @@ Result<std::unique_ptr<Dashboard>> Dashboard::start(boost::asio::io_context& io,
       [plain](HttpRequest request, const Answer& answer) {
         plain->handle(std::move(request), answer);
       },
-      state->options.limits));
+      [plain](const HttpRequest& head) { return plain->body_limit(head); }, state->options.limits));
   if (!is_loopback_or_allowed(*state->server, state->options))
     return fail(fmt::format(
         "{}: other machines could reach this address, and the connection is not encrypted. Listen "

@@ -22,8 +22,8 @@ struct DashboardOptions {
   StreamRules streams = {};
 };
 
-// Lives on the thread of the io_context. `source` answers on two threads of its own: one for what
-// is quick, one for what is heavy.
+// Lives on the thread of the io_context. `source` answers on three threads of its own: for what is
+// quick, for what is heavy, and for changes.
 class Dashboard {
  public:
   // `source` outlives it. Errors: the address cannot be used, or other machines could reach it and

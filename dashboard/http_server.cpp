@@ -33,6 +33,8 @@ using Socket = asio::generic::stream_protocol::socket;
 using Acceptor = asio::basic_socket_acceptor<asio::generic::stream_protocol>;
 
 constexpr std::string_view kUnix = "unix:";
+constexpr std::size_t kWritePart = 64 << 10;
+constexpr int kPortTries = 16;  // until one is free in IPv4 and IPv6
 
 HttpResponse plain_error(int status, const std::string& why) {
   return HttpResponse::text(status, "text/plain; charset=utf-8", why + "\n");
@@ -40,19 +42,30 @@ HttpResponse plain_error(int status, const std::string& why) {
 
 }  // namespace
 
+// A socket at which clients connect.
+struct HttpServer::Listener {
+  explicit Listener(asio::io_context& io) : acceptor(io), pause(io) {}
+
+  Acceptor acceptor;
+  asio::steady_timer pause;  // after an error of accept()
+};
+
 struct HttpServer::State {
-  State(asio::io_context& context, Handler handle, const HttpLimits& most)
-      : io(context), handler(std::move(handle)), limits(most), acceptor(context), pause(context) {}
+  State(asio::io_context& context, Handler handle, BodyLimit body, const HttpLimits& most)
+      : io(context), handler(std::move(handle)), body_limit(std::move(body)), limits(most) {}
+
+  // Adds a listener at an endpoint.
+  Code open(const asio::generic::stream_protocol::endpoint& endpoint, bool reuse);
 
   asio::io_context& io;
   Handler handler;  // empty: the server is gone
+  BodyLimit body_limit;
   HttpLimits limits;
-  Acceptor acceptor;
-  asio::steady_timer pause;  // after an error of accept()
+  std::list<Listener> listeners;
   std::string address;
   std::string socket_file;  // to remove at the end
   bool loopback = true;
-  // Those of which no whole request has come. The one that has sent nothing for longest is first.
+  // Those that wait for their client. The one that has waited for longest is first.
   std::list<Connection*> waiting;
   std::list<Connection*> all;
 };
@@ -145,8 +158,20 @@ class HttpServer::Connection final : public HttpAnswer,
   void read() {
     wait_last();  // before those that send nothing, but slow ones must not keep all places
     limit(state_->limits.request);
+    http::async_read_header(
+        socket_, buffer_, *parser_,
+        [self = shared_from_this()](Code error, std::size_t) { self->got_head(error); });
+  }
+
+  void got_head(Code error) {
+    if (error || !open_ || parser_->is_done()) return got(error);
+    const auto head = request_head();
+    const std::size_t most = head ? state_->body_limit(*head) : 0;
+    if (parser_->content_length_remaining().value_or(0) > most)
+      return got(http::make_error_code(http::error::body_limit));
+    parser_->body_limit(most);
     http::async_read(socket_, buffer_, *parser_,
-                     [self = shared_from_this()](Code error, std::size_t) { self->got(error); });
+                     [self = shared_from_this()](Code code, std::size_t) { self->got(code); });
   }
 
   void got(Code error) {
@@ -159,19 +184,24 @@ class HttpServer::Connection final : public HttpAnswer,
       return refuse(400, "this is no HTTP request: " + error.message());
     if (error) return drop();
     keep_ = parser_->keep_alive();
+    auto request = request_head();
+    if (!request) return refuse(400, request.error().message);
+    request->body = std::move(parser_->get().body());
+    if (!state_->handler) return drop();
+    state_->handler(*std::move(request), shared_from_this());
+  }
+
+  Result<HttpRequest> request_head() const {
+    const auto& head = parser_->get();
     HttpRequest request;
-    auto target = parse_target({parser_->get().target().data(), parser_->get().target().size()});
-    if (!target) return refuse(400, target.error().message);
-    request.target = *std::move(target);
-    request.method = std::string(parser_->get().method_string());
-    for (const auto& field : parser_->get()) {
+    request.target = TRY(parse_target({head.target().data(), head.target().size()}));
+    request.method = std::string(head.method_string());
+    for (const auto& field : head) {
       request.headers.emplace_back(
           lower_case({field.name_string().data(), field.name_string().size()}),
           std::string(field.value()));
     }
-    request.body = std::move(parser_->get().body());
-    if (!state_->handler) return drop();
-    state_->handler(std::move(request), shared_from_this());
+    return request;
   }
 
   // Answers a request that was not read to its end, so the connection cannot be used again.
@@ -197,10 +227,16 @@ class HttpServer::Connection final : public HttpAnswer,
   // Writes `head_` and the body.
   void write(const std::shared_ptr<const std::string>& body, Done done) {
     writing_ = true;
-    limit(state_->limits.write);
     const std::array<asio::const_buffer, 2> buffers = {
         asio::buffer(head_), body ? asio::buffer(*body) : asio::const_buffer()};
-    asio::async_write(socket_, buffers,
+    // Called before each part that is written.
+    const auto next_part = [self = shared_from_this()](Code error, std::size_t) {
+      if (error || !self->open_) return std::size_t{0};
+      self->limit(self->state_->limits.write);
+      if (!self->streams_) self->wait_last();
+      return kWritePart;
+    };
+    asio::async_write(socket_, buffers, next_part,
                       [self = shared_from_this(), body, done](Code error, std::size_t) {
                         self->writing_ = false;
                         self->timer_.cancel();
@@ -279,8 +315,10 @@ HttpServer::HttpServer(std::shared_ptr<State> state) : state_(std::move(state)) 
 HttpServer::~HttpServer() {
   state_->handler = nullptr;
   Code error;
-  std::ignore = state_->acceptor.close(error);
-  state_->pause.cancel();
+  for (Listener& listener : state_->listeners) {
+    std::ignore = listener.acceptor.close(error);
+    listener.pause.cancel();
+  }
   for (Connection* connection : state_->all) connection->drop();
   if (!state_->socket_file.empty()) ::unlink(state_->socket_file.c_str());
 }
@@ -288,65 +326,94 @@ HttpServer::~HttpServer() {
 const std::string& HttpServer::address() const { return state_->address; }
 bool HttpServer::is_loopback() const { return state_->loopback; }
 
-Result<std::unique_ptr<HttpServer>> HttpServer::listen(asio::io_context& io,
-                                                       const std::string& address, Handler handler,
-                                                       HttpLimits limits) {
-  auto state = std::make_shared<State>(io, std::move(handler), limits);
-  asio::generic::stream_protocol::endpoint endpoint;
+Code HttpServer::State::open(const asio::generic::stream_protocol::endpoint& endpoint, bool reuse) {
+  Acceptor& acceptor = listeners.emplace_back(io).acceptor;
   Code error;
-  if (address.starts_with(kUnix)) {
-    const std::string file = address.substr(kUnix.size());
-    if (file.empty() || file.size() > 100)
-      return fail(address + ": the path of a socket has 1 to 100 bytes");
-    struct stat status = {};
-    if (::lstat(file.c_str(), &status) == 0) {
-      asio::local::stream_protocol::socket other(io);
-      std::ignore = other.connect(asio::local::stream_protocol::endpoint(file), error);
-      if (!S_ISSOCK(status.st_mode) || error != asio::error::connection_refused)
-        return fail(address +
-                    (error ? ": something else is there" : ": another server listens there"));
-      ::unlink(file.c_str());
-    }
-    state->socket_file = file;
-    state->address = address;
-    endpoint = asio::local::stream_protocol::endpoint(file);
-  } else {
-    const HostPort wanted = TRY(parse_host_port(address));
-    tcp::resolver resolver(io);
-    const auto found = resolver.resolve(wanted.host, std::to_string(wanted.port), error);
-    if (error || found.empty())
-      return fail(fmt::format("cannot listen at {}: {}", address, error.message()));
-    state->loopback = found.begin()->endpoint().address().is_loopback();
-    endpoint = found.begin()->endpoint();
-  }
-  Acceptor& acceptor = state->acceptor;
   std::ignore = acceptor.open(endpoint.protocol(), error);
-  if (!error && state->socket_file.empty())
+  if (!error && reuse)
     std::ignore = acceptor.set_option(asio::socket_base::reuse_address(true), error);
-  // The socket's file must never be open to others, not even for a moment.
+  // The file of a socket must never be open to others, not even for a moment.
   const mode_t before = ::umask(0177);
   if (!error) std::ignore = acceptor.bind(endpoint, error);
   ::umask(before);
   if (!error) std::ignore = acceptor.listen(asio::socket_base::max_listen_connections, error);
-  if (error) return fail(fmt::format("cannot listen at {}: {}", address, error.message()));
-  if (state->socket_file.empty()) {
-    const auto bound = acceptor.local_endpoint(error);
-    tcp::endpoint local;
-    std::memcpy(local.data(), bound.data(), bound.size());
-    const HostPort wanted = TRY(parse_host_port(address));
-    state->address = HostPort{wanted.host, local.port()}.text();
+  if (error) listeners.pop_back();
+  return error;
+}
+
+Result<void> HttpServer::listen_at_file(State& state, const std::string& file) {
+  if (file.empty() || file.size() > 100)
+    return fail(fmt::format("{}{}: the path of a socket has 1 to 100 bytes", kUnix, file));
+  const asio::local::stream_protocol::endpoint endpoint(file);
+  Code error;
+  struct stat status = {};
+  if (::lstat(file.c_str(), &status) == 0) {
+    asio::local::stream_protocol::socket other(state.io);
+    std::ignore = other.connect(endpoint, error);
+    if (!S_ISSOCK(status.st_mode) || error != asio::error::connection_refused)
+      return fail(fmt::format("{}{}: {}", kUnix, file,
+                              error ? "something else is there" : "another server listens there"));
+    ::unlink(file.c_str());
   }
-  accept(state);
+  error = state.open(endpoint, false);
+  if (error) return fail(fmt::format("cannot listen at {}{}: {}", kUnix, file, error.message()));
+  state.socket_file = file;
+  state.address = std::string(kUnix) + file;
+  return {};
+}
+
+Result<void> HttpServer::listen_at_port(State& state, const std::string& address) {
+  const HostPort wanted = TRY(parse_host_port(address));
+  tcp::resolver resolver(state.io);
+  Code error;
+  const auto found = resolver.resolve(wanted.host, std::to_string(wanted.port), error);
+  if (error || found.empty())
+    return fail(fmt::format("cannot listen at {}: {}", address, error.message()));
+  const tcp::endpoint first = found.begin()->endpoint();
+  state.loopback = first.address().is_loopback();
+  const asio::ip::address v4 = asio::ip::address_v4::loopback();
+  const asio::ip::address v6 = asio::ip::address_v6::loopback();
+  const bool is_localhost = first.address() == v4 || first.address() == v6;
+  const asio::ip::address twin = first.address() == v4 ? v6 : v4;
+  for (int tried = 1;; ++tried) {
+    error = state.open(first, true);
+    if (error) return fail(fmt::format("cannot listen at {}: {}", address, error.message()));
+    tcp::endpoint bound;
+    const auto local = state.listeners.front().acceptor.local_endpoint(error);
+    std::memcpy(bound.data(), local.data(), local.size());
+    state.address = HostPort{wanted.host, bound.port()}.text();
+    if (!is_localhost) return {};
+    error = state.open(tcp::endpoint(twin, bound.port()), true);
+    if (error != asio::error::address_in_use) return {};  // else the machine has only one of them
+    state.listeners.clear();
+    if (wanted.port != 0 || tried == kPortTries)
+      return fail(
+          fmt::format("cannot listen at {}: {} of this port is taken, and programs that "
+                      "ask localhost could get there; choose another port",
+                      address, twin.to_string()));
+  }
+}
+
+Result<std::unique_ptr<HttpServer>> HttpServer::listen(asio::io_context& io,
+                                                       const std::string& address, Handler handler,
+                                                       BodyLimit body_limit, HttpLimits limits) {
+  auto state = std::make_shared<State>(io, std::move(handler), std::move(body_limit), limits);
+  if (address.starts_with(kUnix)) {
+    TRY(listen_at_file(*state, address.substr(kUnix.size())));
+  } else {
+    TRY(listen_at_port(*state, address));
+  }
+  for (Listener& listener : state->listeners) accept(state, listener);
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(state)));
 }
 
-void HttpServer::accept(const std::shared_ptr<State>& state) {
-  state->acceptor.async_accept([state](Code error, Socket socket) {
+void HttpServer::accept(const std::shared_ptr<State>& state, Listener& listener) {
+  listener.acceptor.async_accept([state, &listener](Code error, Socket socket) {
     if (!state->handler) return;
     if (error) {  // such as too many open files: try again soon, the socket stays readable
-      state->pause.expires_after(std::chrono::milliseconds(100));
-      state->pause.async_wait([state](Code ended) {
-        if (!ended && state->handler) accept(state);
+      listener.pause.expires_after(std::chrono::milliseconds(100));
+      listener.pause.async_wait([state, &listener](Code ended) {
+        if (!ended && state->handler) accept(state, listener);
       });
       return;
     }
@@ -358,7 +425,7 @@ void HttpServer::accept(const std::shared_ptr<State>& state) {
     const bool stranger = !state->socket_file.empty() && !check_peer(socket.native_handle());
     // Without room all others are at work: the client must come again.
     if (room && !stranger) std::make_shared<Connection>(std::move(socket), state)->start();
-    accept(state);
+    accept(state, listener);
   });
 }
 

@@ -3,8 +3,8 @@
 // streams of events. It knows nothing of what it serves.
 //
 // No client can hold up the others, or make the server keep more than HttpLimits allow. If there
-// are too many connections, the server closes one of which no whole request has come: that which
-// has sent nothing for longest.
+// are too many connections, the server closes one that waits for its client, to send a request or
+// to read a response: that which has done neither for longest.
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -24,7 +24,7 @@ struct HttpLimits {
   std::size_t connections = 256;
   std::chrono::milliseconds request{10'000};  // from its first byte until it is whole
   std::chrono::milliseconds idle{60'000};     // between two requests
-  std::chrono::milliseconds write{30'000};    // until a client has read a response
+  std::chrono::milliseconds write{30'000};    // until a client has read some more of a response
 };
 
 // A stream of server-sent events to one client. Each event replaces those before it that the
@@ -53,12 +53,17 @@ class HttpServer {
  public:
   // Called on the thread of the io_context.
   using Handler = std::function<void(HttpRequest request, std::shared_ptr<HttpAnswer> answer)>;
+  // How many bytes of a body a request with this head may have, at most HttpLimits::body_bytes: the
+  // server reads nothing that its sender may not send anyway. The request has no body yet.
+  using BodyLimit = std::function<std::size_t(const HttpRequest& head)>;
 
   // `address`: HOST:PORT (port 0: the system chooses one), or unix:PATH of a socket that only its
   // user can open. A socket that a dead server has left there is replaced. Errors name the address.
+  // At 127.0.0.1 it listens at [::1] as well, and the other way round: "localhost" may mean either,
+  // and another user could take the other one.
   static Result<std::unique_ptr<HttpServer>> listen(boost::asio::io_context& io,
                                                     const std::string& address, Handler handler,
-                                                    HttpLimits limits = {});
+                                                    BodyLimit body_limit, HttpLimits limits = {});
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
   ~HttpServer();  // closes all connections; the handler is not called again
@@ -70,7 +75,10 @@ class HttpServer {
   struct State;
   class Connection;
   explicit HttpServer(std::shared_ptr<State> state);
-  static void accept(const std::shared_ptr<State>& state);
+  struct Listener;
+  static Result<void> listen_at_file(State& state, const std::string& file);
+  static Result<void> listen_at_port(State& state, const std::string& address);
+  static void accept(const std::shared_ptr<State>& state, Listener& listener);
   std::shared_ptr<State> state_;
 };
 

@@ -1,6 +1,8 @@
 // The server over real sockets: what it answers, and what it survives.
 #include "dashboard/dashboard.h"
 
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include <catch2/catch.hpp>
@@ -90,7 +92,7 @@ TEST_CASE("dashboard: the page is light") {
   CHECK(find_page_file("licences.txt")->plain.find("MIT") != std::string::npos);
 }
 
-TEST_CASE("dashboard: data need the token, changes the key") {
+TEST_CASE("dashboard: data and changes need the token, or the key of a log-in") {
   World world;
   HttpClient client = world.client();
   CHECK(has_status(client.ask(world.get("/api/v1/plain")), 401));

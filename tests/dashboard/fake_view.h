@@ -11,8 +11,8 @@
 namespace attune::test {
 
 // Knows /api/v1/plain, /api/v1/hidden (below the prefix), /api/v1/hidden-change (POST, too),
-// /api/v1/heavy (waits until it is let go), /api/v1/change (POST) and
-// /api/v1/broken (throws). Events of a subject count how often they were asked for.
+// /api/v1/heavy and /api/v1/slow-change (POST; both wait until they are let go), /api/v1/change
+// (POST) and /api/v1/broken (throws). Events of a subject count how often they were asked for.
 class FakeSource final : public ViewSource {
  public:
   class FakeView final : public View {
@@ -20,7 +20,8 @@ class FakeSource final : public ViewSource {
     explicit FakeView(FakeSource& source) : source_(source) {}
     HttpResponse answer(const HttpRequest& request) override {
       if (request.target.path.back() == "broken") throw std::runtime_error("broken");
-      if (request.target.path.back() == "heavy") source_.let_go.wait(false);
+      const std::string& name = request.target.path.back();
+      if (name == "heavy" || name == "slow-change") source_.let_go.wait(false);
       return HttpResponse::text(200, "application/json", "{\"body\":\"" + request.body + "\"}");
     }
     Event event(const std::string& subject) override {
