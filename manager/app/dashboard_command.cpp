@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include <optional>
 #include <utility>
 
+#include "backends/local/machine.h"
 #include "dashboard/dashboard.h"
 #include "manager/app/nni_home.h"
 #include "manager/app/run_command.h"
@@ -41,7 +43,14 @@ Result<Secret> token_of(const std::string& file) {
   if (file.empty()) return Secret::draw();
   std::error_code error;
   if (std::filesystem::exists(file, error)) {
-    std::string text = TRY(read_trusted_file(file, 1 << 10));
+    const UniqueFd opened = TRY(open_trusted(file, O_RDONLY));
+    struct stat status = {};
+    if (::fstat(opened.get(), &status) != 0 || (status.st_mode & 077) != 0)
+      return fail(
+          fmt::format("{}: other users can read it; chmod 600 {}, and give it a new token "
+                      "by removing it if they may have done so",
+                      file, file));
+    std::string text = TRY(read_to_end(opened.get(), file, 1 << 10));
     while (!text.empty() && text.back() == '\n') text.pop_back();
     auto secret = Secret::parse(text);
     if (!secret) return fail(file + ": it holds no token; remove it, and a new one is written");
@@ -120,13 +129,14 @@ class InputEnd {
   std::function<void()> ended_;
 };
 
+// `listen` is empty: the usual address, or, if another program has that and `may_move`, any port.
 Result<std::unique_ptr<Dashboard>> start(asio::io_context& io, StoredSource& source,
                                          const Secret& token, DashboardOptions options,
-                                         const std::string& listen) {
+                                         const std::string& listen, bool may_move) {
   options.listen = listen.empty() ? kUsualAddress : listen;
   auto dashboard = Dashboard::start(io, source, token, options);
-  if (dashboard || !listen.empty()) return dashboard;
-  options.listen = kAnyPort;  // another program has the usual one
+  if (dashboard || !listen.empty() || !may_move) return dashboard;
+  options.listen = kAnyPort;
   return Dashboard::start(io, source, token, options);
 }
 
@@ -148,13 +158,15 @@ Result<NniExperiment> nni_experiment(const std::vector<std::filesystem::path>& f
     if (!here) std::ranges::copy(find_stores({folder}).stores, std::back_inserter(stores));
   }
   std::optional<NniExperiment> newest;
+  std::string problem = "there is no experiment yet; attune run begins one";
   for (const auto& store : stores) {
-    StoreReader reader = TRY(StoreReader::open(store));
-    auto experiment = reader.find("");
+    auto reader = open_trusted_store(store);
+    auto experiment = reader ? reader->find("") : std::unexpected(reader.error());
+    if (!reader) problem = reader.error().message;
     if (experiment && (!newest || experiment->started > newest->experiment.started))
-      newest = NniExperiment{std::move(reader), *std::move(experiment)};
+      newest = NniExperiment{*std::move(reader), *std::move(experiment)};
   }
-  if (!newest) return fail("--nni-rest: there is no experiment yet; attune run begins one");
+  if (!newest) return fail("--nni-rest: " + problem);
   return *std::move(newest);
 }
 
@@ -188,19 +200,22 @@ Result<int> serve_dashboard(const DashboardCommandOptions& options,
   std::optional<NniExperiment> nni;
   if (options.nni_rest) nni = TRY(nni_experiment(roots));
   const Secret token = TRY(token_of(options.token_file));
+  const rlim_t file_limit = raise_file_limit();  // each store that is shown takes several
   const SystemClock clock;
   asio::io_context io;
   StoredSource source(io, clock,
                       {.roots = roots,
                        .program = surroundings.program_folder + "/attune",
                        .environment = surroundings.environment,
+                       .file_limit = file_limit == RLIM_INFINITY ? 0 : file_limit,
                        .nni_experiment = nni ? nni->experiment.id : ""});
   auto dashboard =
       TRY(start(io, source, token,
                 {.allow_remote = options.allow_remote,
                  .rules = {.hosts = options.allow_hosts, .read_only = options.read_only},
                  .version = ATTUNE_VERSION},
-                options.listen));
+                // Programs that know the token of a file would show it to whoever has that port.
+                options.listen, options.token_file.empty()));
   asio::signal_set signals(io, SIGINT, SIGTERM);
   signals.async_wait([&](boost::system::error_code, int) { io.stop(); });
   InputEnd input(io);

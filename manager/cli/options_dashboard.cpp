@@ -26,7 +26,7 @@ void add_dashboard(CLI::App& app, ParsedOptions& found) {
   dashboard
       ->add_option("--listen", found.dashboard.listen,
                    "Where to listen: HOST:PORT, or unix:PATH; without it 127.0.0.1:8470, or "
-                   "another port if that is taken")
+                   "another port if that is taken and there is no --token-file")
       ->type_name("ADDRESS");
   dashboard->add_flag("--open", found.dashboard.open, "Open the page in a browser");
   dashboard->add_flag("--read-only", found.dashboard.read_only, "Refuse everything that changes");

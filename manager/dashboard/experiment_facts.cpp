@@ -9,6 +9,7 @@
 namespace attune {
 namespace {
 
+constexpr double kFirstRealTime = 1e8;       // seconds since 1970
 constexpr std::size_t kMostChoices = 1'000;  // of a parameter; the page has no room for more
 
 json member(const json& object, const char* key) {
@@ -74,9 +75,11 @@ void add_facts(json& object, const StoredExperiment& experiment, double now) {
   object["max_trials"] = member(file, "maxTrialNumber");
   object["max_seconds"] = member(file, "maxExperimentDuration");
   object["tuner"] = member(member(file, "tuner"), "name");
-  object["seconds"] = experiment.status == ExperimentStatus::running
-                          ? std::max(experiment.seconds, now - experiment.manager_started)
-                          : experiment.seconds;
+  // The clock of a simulation is virtual: it begins in 1970, and the manager alone knows its time.
+  const bool goes_on =
+      experiment.status == ExperimentStatus::running && experiment.manager_started > kFirstRealTime;
+  object["seconds"] =
+      goes_on ? std::max(experiment.seconds, now - experiment.manager_started) : experiment.seconds;
   object["metrics"] = json::array();
   for (const Objective& objective : experiment.objectives)
     object["metrics"].push_back(metric_json(objective));

@@ -258,7 +258,7 @@ std::vector<Route> routes() {
       reading(base + "/trial-jobs/{trial}", trial),
       reading(base + "/export-data", results, true),
       with_word(reading(base + "/metric-data", metrics, true), "type", types),
-      with_word(reading(base + "/metric-data/{trial}", trial_metrics), "type", types),
+      with_word(reading(base + "/metric-data/{trial}", trial_metrics, true), "type", types),
       reading(base + "/metric-data-range/{first}/{last}", range_metrics, true),
       reading(base + "/metric-data-latest", latest_metrics, true),
       reading(base + "/trial-file/{trial}/{file}", trial_file),

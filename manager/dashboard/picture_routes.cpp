@@ -75,7 +75,8 @@ ApiResult curves(ApiCall& call) {
   const auto found = TRY(call.view.find(call.names[0]));
   std::vector<std::int64_t> wanted = TRY(numbers_in(call.query.value("trials", "")));
   const std::string metric = call.query.value("metric", found.experiment.objective().metric);
-  if (const std::int64_t best = call.query.value("best", std::int64_t{0}); best > 0) {
+  const std::int64_t best = call.query.value("best", std::int64_t{0});
+  if (best > 0) {
     for (const TrialRecord& trial : TRY(found.reader.best(found.experiment, best)))
       if (std::ranges::find(wanted, trial.sequence) == wanted.end())
         wanted.push_back(trial.sequence);
@@ -84,7 +85,8 @@ ApiResult curves(ApiCall& call) {
   json list = json::array();
   for (const std::int64_t number : wanted)
     list.push_back(curve_json(number, TRY(stored.curve(found.reader, number))));
-  json answer = {{"metric", metric}, {"curves", list}, {"band", nullptr}, {"of", 0}};
+  json answer = {
+      {"metric", metric}, {"best", best}, {"curves", list}, {"band", nullptr}, {"of", 0}};
   if (call.query.value("band", false)) {
     const auto sample = TRY(stored.sample(found.reader, kBandTrials));
     answer["band"] = band_json(sample);

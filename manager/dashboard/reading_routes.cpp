@@ -10,7 +10,6 @@
 #include "base/names.h"
 #include "manager/cli/commands/log_end.h"
 #include "manager/cli/commands/stored_json.h"
-#include "manager/cli/commands/wait_reasons.h"
 #include "manager/control/schema.h"
 #include "manager/dashboard/experiment_facts.h"
 #include "manager/dashboard/stored_view.h"
@@ -25,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kUsual = 100, kMost = 1'000, kMostTrials = 1'000'000'000;
-constexpr std::size_t kMostReports = 2'000;  // of one trial in one answer
+constexpr std::int64_t kMostReports = 2'000;  // of one trial in one answer
 constexpr std::int64_t kUsualLog = 64 << 10, kMostLog = 1 << 20;
 constexpr std::size_t kMostFiles = 1'000;
 constexpr std::size_t kMostFileBytes = 64 << 20;
@@ -89,22 +88,26 @@ std::expected<TrialRecord, ApiError> trial_of(const StoredView::Found& found,
 ApiResult trial(ApiCall& call) {
   const auto found = TRY(call.view.find(call.names[0]));
   const TrialRecord record = TRY(trial_of(found, call.names[1]));
-  StoredTrial whole = TRY(found.reader.whole_trial(found.experiment, record.job_id));
+  StoredTrial whole = TRY(found.reader.whole_trial(found.experiment, record.job_id, kMostReports));
   std::vector<TrialRecord> alone = {std::move(whole.trial)};
-  fill_wait_reasons(found.experiment, alone);
+  call.view.fill_reasons(found.experiment, alone);
   whole.trial = std::move(alone.front());
-  const std::size_t reports = whole.reports.size();
-  if (reports > kMostReports)
-    whole.reports.erase(whole.reports.begin(),
-                        whole.reports.end() - static_cast<std::ptrdiff_t>(kMostReports));
   json object = whole_trial_json(whole, found.experiment.objectives);
-  object["left_out_reports"] = reports - whole.reports.size();
+  object["left_out_reports"] = whole.reports.empty() ? 0 : whole.reports.front().report;
   return json_answer(object);
+}
+
+// Only trusted users can put something else where the folders of the trials are. Error: 403.
+std::expected<void, ApiError> check_folder(const StoredView::Found& found) {
+  const auto trusted = check_trusted(found.experiment.directory);
+  if (!trusted) return std::unexpected(ApiError(403, trusted.error().message));
+  return {};
 }
 
 ApiResult log(ApiCall& call) {
   const auto found = TRY(call.view.find(call.names[0]));
   const TrialRecord record = TRY(trial_of(found, call.names[1]));
+  TRY(check_folder(found));
   const std::string stream = call.query.value("stream", "stdout");
   const auto ending =
       trial_log_end(found.experiment, record, stream, call.query.value("bytes", kUsualLog));
@@ -116,7 +119,8 @@ ApiResult log(ApiCall& call) {
 std::expected<fs::path, ApiError> folder_of(const StoredView::Found& found,
                                             const std::string& name) {
   const TrialRecord record = TRY(trial_of(found, name));
-  TRY(check_name("the trial", record.job_id));  // a foreign store may hold any path
+  TRY(check_name("the trial", record.job_id));  // a damaged store may hold any path
+  TRY(check_folder(found));
   return found.experiment.directory / "trials" / record.job_id;
 }
 
@@ -209,6 +213,7 @@ std::vector<Route> reading_routes() {
                                        "sequence")},
                  {"limit", limit_schema()},
                  {"offset", offset_schema()}},
+       .heavy = true,
        .call = trials},
       {.method = "GET",
        .path = "/api/v1/experiments/{experiment}/trials/{trial}",

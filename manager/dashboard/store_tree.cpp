@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "manager/store/schema.h"
+#include "os/trust.h"
 
 namespace attune {
 namespace {
@@ -56,6 +57,11 @@ StoreTree find_stores(const std::vector<fs::path>& roots, std::size_t most) {
   std::ranges::sort(stores);
   stores.erase(std::ranges::unique(stores).begin(), stores.end());
   return std::move(search.found);
+}
+
+Result<StoreReader> open_trusted_store(const fs::path& folder) {
+  TRY(check_trusted(folder / kStoreFile));
+  return StoreReader::open(folder);
 }
 
 }  // namespace attune

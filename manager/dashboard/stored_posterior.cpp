@@ -33,15 +33,18 @@ Result<json> StoredPosterior::slice(StoreReader& reader, const StoredExperiment&
                                     const PosteriorQuestion& question) {
   TRY(fit(reader, experiment, question.metric));
   const auto& [key, model, space, objective] = *fitted_;
+  const auto point_of = [&](const TrialRecord& trial) {
+    return point_from_json(space, without_budget(space, trial.proposed.parameters));
+  };
   Point at = model.best();
-  std::vector<TrialRecord> trials;
   if (!question.at.empty()) {
-    trials.push_back(TRY(reader.trial(experiment, question.at)));
+    at = TRY(point_of(TRY(reader.trial(experiment, question.at))));
   } else if (experiment.objectives.size() == 1) {
-    trials = TRY(reader.best(experiment));  // which may not be among those that were fitted
+    // The best trial may not be among those that were fitted, or lie outside of a space that was
+    // changed.
+    for (const TrialRecord& trial : TRY(reader.best(experiment)))
+      at = point_of(trial).value_or(std::move(at));
   }
-  if (!trials.empty())
-    at = TRY(point_from_json(space, without_budget(space, trials.front().proposed.parameters)));
   PosteriorSlice slice = TRY(question.y.empty() ? model.slice(question.x, at)
                                                 : model.grid(question.x, question.y, at));
   if (objective.maximize)

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
@@ -23,9 +24,11 @@
 namespace attune {
 namespace {
 
-constexpr double kSearchSeconds = 5;                          // between two searches for new stores
-constexpr std::chrono::milliseconds kEndLook{100};            // while another thread works for us
-constexpr double kAskSeconds = 1;                             // between two questions to a manager
+constexpr double kSearchSeconds = 5;                // between two searches for new stores
+constexpr std::chrono::milliseconds kEndLook{100};  // while another thread works for us
+constexpr double kAskSeconds = 1;                   // between two questions to a manager
+// What may be done again and again takes at most this share of the time.
+constexpr double kShare = 0.1;
 constexpr std::int64_t kMostUnfinished = 200, kFailures = 5;  // in one answer
 constexpr std::size_t kColumnBytes = 100 << 20;  // of all experiments; one may have more
 constexpr std::size_t kFew = 4'096;  // new trials in one event, so that it does not take long
@@ -36,10 +39,12 @@ HttpResponse error_answer(const ApiError& error) {
   return response;
 }
 
-// What changes with the row of an experiment that does not run.
+// Changes with the row of an experiment; but a manager that runs writes the seconds again and
+// again.
 std::string mark_of(const StoredExperiment& experiment) {
+  const bool runs = experiment.status == ExperimentStatus::running;
   return fmt::format("{} {} {} {} {}", to_text(experiment.status), experiment.runs,
-                     experiment.seconds, experiment.name, experiment.reason);
+                     runs ? 0 : experiment.seconds, experiment.name, experiment.reason);
 }
 
 }  // namespace
@@ -80,9 +85,11 @@ View::Event StoredView::event(const std::string& subject) {
 
 void StoredView::refresh(bool now) {
   const double time = source_.clock().now();
-  const bool search = now || time - searched_ >= kSearchSeconds;
   // A reader of a file that was replaced would show old data for ever.
-  std::erase_if(readers_, [](const auto& each) { return each.second.has_moved(); });
+  const auto moved =
+      std::erase_if(readers_, [](const auto& each) { return each.second.has_moved(); });
+  const bool search =
+      moved > 0 || (now && time >= search_again_) || time - searched_ >= kSearchSeconds;
   if (!search) return;
   searched_ = time;
   StoreTree tree = find_stores(source_.options().roots);
@@ -91,7 +98,7 @@ void StoredView::refresh(bool now) {
     problems_.push_back({{"path", path.string()}, {"error", what}});
   for (const auto& folder : tree.stores) {
     if (readers_.contains(folder)) continue;
-    auto reader = StoreReader::open(folder);
+    auto reader = open_trusted_store(folder);
     if (!reader) {
       problems_.push_back({{"path", folder.string()}, {"error", reader.error().message}});
       continue;
@@ -99,6 +106,8 @@ void StoredView::refresh(bool now) {
     readers_.emplace(folder, *std::move(reader));
     source_.follow(folder);
   }
+  const double end = source_.clock().now();
+  search_again_ = end + (end - time) / kShare;
 }
 
 std::expected<StoredView::Found, ApiError> StoredView::find(const std::string& id) {
@@ -137,10 +146,10 @@ std::expected<StoredView::Found, ApiError> StoredView::nni_experiment() {
 }
 
 Result<Tally> StoredView::tally(const Found& found, Kept& kept) {
-  if (kept.columns != nullptr && kept.columns->fits(found.experiment)) {
-    const bool more = TRY(kept.columns->update(found.reader, found.experiment, kFew));
-    if (!more) return kept.columns->tally();
-  }
+  kept.complete = false;
+  if (kept.columns != nullptr && kept.columns->fits(found.experiment))
+    kept.complete = !TRY(kept.columns->update(found.reader, found.experiment, kFew));
+  if (kept.complete) return kept.columns->tally();
   return found.reader.tally(found.experiment);
 }
 
@@ -150,15 +159,22 @@ Result<json> StoredView::summary(const Found& found, Kept& kept) {
   if (runs || kept.mark != mark || !kept.tally) {
     const Tally now = TRY(tally(found, kept));
     const bool same = kept.tally && kept.mark == mark && kept.tally->succeeded == now.succeeded;
-    if (!same) kept.best = TRY(found.reader.best_so_far(found.experiment));
-    const bool failed = !kept.tally || kept.tally->failed != now.failed || kept.mark != mark;
-    if (failed) kept.failure_causes = nullptr;
+    if (!same) kept.best = TRY(best(found, kept));
     kept.tally = now;
     kept.mark = mark;
   }
   json object = experiment_json(found.experiment, *kept.tally, kept.best);
   add_facts(object, found.experiment, now());
   return object;
+}
+
+Result<std::optional<BestSoFar>> StoredView::best(const Found& found, Kept& kept) {
+  if (!kept.complete || found.experiment.objectives.size() == 1)
+    return found.reader.best_so_far(found.experiment);
+  const Leaders& leaders = kept.columns->leaders();
+  if (leaders.empty()) return std::nullopt;
+  return BestSoFar{TRY(found.reader.trial(found.experiment, std::to_string(leaders.best_id()))),
+                   leaders.best().violation, leaders.trade_offs()};
 }
 
 json StoredView::experiments() {
@@ -184,7 +200,9 @@ json StoredView::experiments() {
 }
 
 Result<void> StoredView::read_failures(const Found& found, Kept& kept) {
-  if (!kept.failure_causes.is_null()) return {};
+  std::string mark = fmt::format("{} {}", kept.tally->failed, kept.mark);
+  const double begin = source_.clock().now();
+  if (mark == kept.failures_mark || begin < kept.count_failures_again) return {};
   TrialFilter filter;
   filter.statuses = {TrialStatus::failed};
   filter.order = TrialFilter::Order::newest;
@@ -193,35 +211,47 @@ Result<void> StoredView::read_failures(const Found& found, Kept& kept) {
   for (const TrialRecord& trial : TRY(found.reader.trials(found.experiment, filter)))
     kept.last_failures.push_back(trial_json(trial, found.experiment.objectives));
   kept.failure_causes = failure_causes_json(TRY(failure_causes(found.reader, found.experiment)));
+  kept.failures_mark = std::move(mark);
+  const double end = source_.clock().now();
+  kept.count_failures_again = end + (end - begin) / kShare;
   return {};
 }
 
-Result<json> StoredView::unfinished(const Found& found, Kept& kept) {
+Result<std::vector<TrialRecord>> StoredView::unfinished(const Found& found, const Tally& tally) {
+  if (tally.pending + tally.running + tally.paused == 0) return std::vector<TrialRecord>();
   TrialFilter filter;
   filter.statuses = {TrialStatus::pending, TrialStatus::running, TrialStatus::paused};
   filter.limit = kMostUnfinished;
-  auto trials = TRY(found.reader.trials(found.experiment, filter));
-  // The manager is asked seldom: it has trials to look after.
-  if (kept.tally->pending > 0 && source_.clock().now() - kept.asked >= kAskSeconds) {
-    kept.reasons = ask_wait_reasons(found.experiment);
-    kept.asked = source_.clock().now();  // it may have been slow to answer
+  return found.reader.trials(found.experiment, filter);
+}
+
+void StoredView::fill_reasons(const StoredExperiment& experiment,
+                              std::vector<TrialRecord>& trials) {
+  Kept& kept = kept_[experiment.id];
+  const auto waits = [](const TrialRecord& trial) { return trial.status == TrialStatus::pending; };
+  const double begin = source_.clock().now();
+  if (std::ranges::any_of(trials, waits) && begin >= kept.ask_again) {
+    kept.reasons = ask_wait_reasons(experiment);
+    const double end = source_.clock().now();
+    kept.ask_again = end + std::max(kAskSeconds, (end - begin) / kShare);
   }
-  fill_wait_reasons(found.experiment, kept.reasons, trials);
-  json list = json::array();
-  for (const TrialRecord& trial : trials)
-    list.push_back(trial_json(trial, found.experiment.objectives));
-  return list;
+  fill_wait_reasons(experiment, kept.reasons, trials);
 }
 
 Result<json> StoredView::state(const Found& found) {
   Kept& kept = kept_[found.experiment.id];
   json object;
+  std::vector<TrialRecord> trials;
   TRY(found.reader.consistently([&]() -> Result<void> {
     object = TRY(summary(found, kept));
     TRY(read_failures(found, kept));
-    object["unfinished"] = TRY(unfinished(found, kept));
+    trials = TRY(unfinished(found, *kept.tally));
     return {};
   }));
+  fill_reasons(found.experiment, trials);  // no transaction waits for a manager
+  object["unfinished"] = json::array();
+  for (const TrialRecord& trial : trials)
+    object["unfinished"].push_back(trial_json(trial, found.experiment.objectives));
   const Tally& tally = *kept.tally;
   object["unfinished_count"] = tally.pending + tally.running + tally.paused;
   object["last_failures"] = kept.last_failures;
@@ -291,9 +321,15 @@ void StoredSource::watch(OnChange changed) { changed_ = std::move(changed); }
 
 void StoredSource::follow(const std::filesystem::path& working_directory) {
   boost::asio::post(io_, [this, alive = alive_, working_directory] {
-    if (!*alive || files_ == nullptr || followed_.contains(working_directory)) return;
+    if (!*alive || files_ == nullptr) return;
+    struct stat now = {};
+    if (::stat((working_directory / kStoreFile).c_str(), &now) != 0) return;
+    const auto former = followed_.find(working_directory);
+    const bool known = former != followed_.end();
+    if (known && former->second.device == now.st_dev && former->second.inode == now.st_ino) return;
+    if (known) files_->remove(former->second.key);
     if (const auto key = files_->add(working_directory / kStoreFile)) {
-      followed_.emplace(working_directory, *key);
+      followed_[working_directory] = {*key, now.st_dev, now.st_ino};
       if (changed_) changed_("");
     }
   });
@@ -302,8 +338,12 @@ void StoredSource::follow(const std::filesystem::path& working_directory) {
 Result<void> StoredSource::resume(const StoredExperiment& experiment) {
   const UniqueFd log =
       TRY(open_private(experiment.directory / "resume.log", O_WRONLY | O_CREAT | O_APPEND));
-  const ProcessSpec spec{.arguments = {options_.program, "resume", "--dir",
-                                       experiment.directory.string(), "--", experiment.id},
+  std::vector<std::string> arguments = {
+      options_.program, "resume", "--dir", experiment.directory.string(), "--", experiment.id};
+  if (options_.file_limit != 0)
+    arguments.insert(arguments.begin(), {"/bin/sh", "-c", R"(ulimit -Sn "$1"; shift; exec "$@")",
+                                         "sh", std::to_string(options_.file_limit)});
+  const ProcessSpec spec{.arguments = std::move(arguments),
                          .environment = options_.environment,
                          .directory = std::filesystem::current_path(),
                          .descriptors = {{1, log.get()}, {2, log.get()}}};

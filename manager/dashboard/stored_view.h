@@ -1,5 +1,7 @@
 #pragma once
 // What the dashboard shows, read from the stores of a folder tree.
+#include <sys/types.h>
+
 #include <chrono>
 #include <filesystem>
 #include <map>
@@ -46,6 +48,9 @@ class StoredView final : public View {
   json experiments();                               // as GET /experiments answers
   Result<json> state(const Found& found);           // as GET /experiments/ID, without the file
   TrialColumns& columns(const Found& found);        // kept, and made anew if they no longer fit
+  // As fill_wait_reasons() (manager/cli/commands/wait_reasons.h), but asks a manager seldom: it has
+  // trials to look after, and one that is stopped would hold up all answers.
+  void fill_reasons(const StoredExperiment& experiment, std::vector<TrialRecord>& trials);
   StoredPosterior& posterior() { return posterior_; }
   double now() const;
   const std::vector<Route>& routes() const { return routes_; }
@@ -57,11 +62,14 @@ class StoredView final : public View {
     std::unique_ptr<TrialColumns> columns;
     std::optional<Tally> tally;     // of the last answer
     std::optional<BestSoFar> best;  // as of that tally
+    bool complete = false;          // the columns have all trials, as of that tally
     json last_failures, failure_causes;
-    std::uint64_t used = 0;         // when the columns were asked for last, as uses_ counts
-    std::string mark;               // changes with the row of the experiment
-    json reasons = json::object();  // why trials wait
-    double asked = -1e9;            // Clock::now() when the manager was asked for them
+    std::string failures_mark;           // changes with those two
+    std::uint64_t used = 0;              // when the columns were asked for last, as uses_ counts
+    std::string mark;                    // changes with the row of the experiment
+    json reasons = json::object();       // why trials wait
+    double ask_again = -1e9;             // Clock::now() from when the manager is asked for them
+    double count_failures_again = -1e9;  // likewise, for last_failures and failure_causes
   };
   // The readers of all stores. Searches the folders again if the last search is old.
   void refresh(bool now);
@@ -69,7 +77,8 @@ class StoredView final : public View {
   // experiment_json() with the facts; what it is made of is in `kept`.
   Result<json> summary(const Found& found, Kept& kept);
   Result<void> read_failures(const Found& found, Kept& kept);
-  Result<json> unfinished(const Found& found, Kept& kept);
+  Result<std::optional<BestSoFar>> best(const Found& found, Kept& kept);
+  Result<std::vector<TrialRecord>> unfinished(const Found& found, const Tally& tally);
   // Forgets columns that nobody has asked for lately, so that memory has a bound.
   void drop_columns();
   ApiResult carry_out(const HttpRequest& request);
@@ -78,7 +87,8 @@ class StoredView final : public View {
   std::vector<Route> routes_;
   std::map<std::filesystem::path, StoreReader> readers_;  // by working directory
   json problems_ = json::array();
-  double searched_ = -1e9;                              // Clock::now() of the last search
+  double search_again_ = -1e9;  // Clock::now() from when a search for an unknown id is allowed
+  double searched_ = -1e9;      // Clock::now() of the last search
   std::map<std::string, std::filesystem::path> homes_;  // working directories by experiment id
   std::map<std::string, Kept> kept_;                    // by experiment id
   std::uint64_t uses_ = 0;
@@ -89,6 +99,7 @@ struct StoredSourceOptions {
   std::vector<std::filesystem::path> roots;
   std::string program;                   // the path of attune, which resumes experiments
   std::vector<std::string> environment;  // of the managers that it starts
+  std::uint64_t file_limit = 0;          // their soft RLIMIT_NOFILE; 0: ours
   std::string nni_experiment = {};       // the id of the one that NNI's clients see; empty: none
   // How often experiments are looked at that no file tells of: a manager that was killed.
   std::chrono::milliseconds look{5'000};
@@ -122,7 +133,12 @@ class StoredSource final : public ViewSource {
   std::vector<Route> routes_;
   OnChange changed_;
   std::unique_ptr<FileWatch> files_;  // null: the system allows no more; then only look_again()
-  std::map<std::filesystem::path, int> followed_;
+  struct Followed {
+    int key = 0;  // of files_
+    dev_t device = 0;
+    ino_t inode = 0;  // another one: the file was replaced
+  };
+  std::map<std::filesystem::path, Followed> followed_;
   std::vector<std::unique_ptr<ChildProcess>> managers_;
   boost::asio::steady_timer timer_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // false: this object is gone

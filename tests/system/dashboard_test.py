@@ -182,11 +182,22 @@ class Programs(unittest.TestCase):
             self.assertEqual(tokens[0], tokens[1])
             self.assertEqual(file.read_text(), tokens[0] + '\n')
             self.assertEqual(file.stat().st_mode & 0o777, 0o600)
-            file.chmod(0o666)  # somebody else could have written it
-            failed = subprocess.run([ATTUNE, 'dashboard', folder, '--token-file', str(file)],
-                                    capture_output=True, text=True, stdin=subprocess.DEVNULL)
-            self.assertEqual(failed.returncode, 2)
-            self.assertIn(str(file), failed.stderr)
+            for mode in (0o666, 0o644):  # somebody else could have written it, or read it
+                file.chmod(mode)
+                self.assertIn(str(file), self.refusal(folder, '--token-file', str(file)))
+
+    def refusal(self, *options):
+        failed = subprocess.run([ATTUNE, 'dashboard', *options], capture_output=True, text=True,
+                                stdin=subprocess.DEVNULL)
+        self.assertEqual(failed.returncode, 2)
+        return failed.stderr
+
+    def test_a_token_that_others_know_stays_at_its_port(self):
+        with tempfile.TemporaryDirectory() as folder, socket.socket() as taken:
+            with contextlib.suppress(OSError):  # whoever has the usual port will do
+                taken.bind(('127.0.0.1', 8470))
+                taken.listen()
+            self.assertIn('8470', self.refusal(folder, '--token-file', folder + '/token'))
 
     def test_a_run_brings_its_own(self):
         with Folder() as folder:

@@ -15,7 +15,8 @@ constexpr double kSeconds = 2;  // a command that only looks must not wait long 
 json ask_wait_reasons(const StoredExperiment& experiment) {
   if (experiment.status != ExperimentStatus::running) return json::object();
   const auto answer = ask_manager(experiment.directory, StatusRequest{}, kSeconds);
-  return answer ? answer->value("waiting", json::object()) : json::object();
+  const bool told = answer && answer->contains("waiting") && (*answer)["waiting"].is_object();
+  return told ? (*answer)["waiting"] : json::object();
 }
 
 void fill_wait_reasons(const StoredExperiment& experiment, const json& reasons,
@@ -26,7 +27,8 @@ void fill_wait_reasons(const StoredExperiment& experiment, const json& reasons,
       if (!trial.reason.empty()) trial.reason += "; ";
       trial.reason += "no manager runs: attune resume " +
                       experiment_words(experiment.directory, experiment.id, true);
-    } else if (const auto reason = reasons.find(trial.job_id); reason != reasons.end()) {
+    } else if (const auto reason = reasons.find(trial.job_id);
+               reason != reasons.end() && reason->is_string()) {
       trial.reason = reason->get<std::string>();
     }
   }

@@ -238,13 +238,68 @@ TEST_CASE("stored view: the list counts trials that ended since their columns we
   CHECK(one["best"]["trial_job_id"] == "t0003");
 }
 
-TEST_CASE("stored view: an experiment in a store that others can write is only shown") {
+TEST_CASE("stored view: a store that others can write is not opened") {
+  World world;
+  fs::permissions(world.work / "attune.sqlite", fs::perms::others_write, fs::perm_options::add);
+  CHECK(world.status("/abcd2345") == 404);
+  const json list = world.get("");
+  CHECK(list["experiments"].empty());
+  REQUIRE(list["problems"].size() == 1);
+  CHECK(list["problems"][0]["error"].get<std::string>().find("ATTUNE_TRUST=all") !=
+        std::string::npos);
+}
+
+TEST_CASE("stored view: an experiment that others can write by now is only shown") {
   World world;
   const auto lock = ExperimentLock::take(world.work / "abcd2345").value();
+  CHECK(world.get("/abcd2345")["experiment_id"] == "abcd2345");
   fs::permissions(world.work / "attune.sqlite", fs::perms::others_write, fs::perm_options::add);
   CHECK(world.get("/abcd2345")["experiment_id"] == "abcd2345");
   CHECK(world.ask("POST", "/abcd2345/stop", json::object()).status == 403);
   CHECK(world.ask("POST", "/abcd2345/resume", json::object()).status == 403);
+}
+
+TEST_CASE("stored view: files are read only where others can put nothing") {
+  World world;
+  std::ofstream(world.trial_folder("t0001") / "model.bin") << "weights";
+  CHECK(world.get("/abcd2345/trials/1/files")["files"].size() == 1);
+  fs::permissions(world.work / "abcd2345", fs::perms::others_write, fs::perm_options::add);
+  for (const char* path : {"/files", "/files/model.bin", "/log"}) {
+    INFO(path);
+    CHECK(world.status(std::string("/abcd2345/trials/1") + path) == 403);
+  }
+}
+
+TEST_CASE("stored view: the best trial lies outside of a search space that was changed") {
+  World world(20);
+  json file = kFile;
+  file["searchSpace"]["x"]["_value"] = {0, 0.8};  // the best has 0.95
+  world.store.update_file(file).value();
+  world.store.commit().value();
+  const json slice = world.get("/abcd2345/posterior?x=x");
+  CHECK(slice["trials"] == 17);
+  CHECK(world.status("/abcd2345/posterior?x=x&at=19") == 409);
+}
+
+TEST_CASE("stored view: of many reports of a trial the newest are told") {
+  World world;
+  const TrialRecord trial = pending_trial(3);
+  for (int i = 0; i < 2005; ++i)
+    world.store.add_report(trial, report_of(trial, i, 0.001 * i, i), {}).value();
+  world.store.commit().value();
+  const json shown = world.get("/abcd2345/trials/3");
+  CHECK(shown["reports"].size() <= 2000);
+  CHECK(shown["left_out_reports"] == 5);
+}
+
+TEST_CASE("stored view: a store that is replaced is read anew") {
+  World world;
+  CHECK(world.get("")["experiments"][0]["experiment_id"] == "abcd2345");
+  begin_experiment(world.folder.path / "other", "efgh2345").commit().value();
+  fs::remove(world.work / "attune.sqlite-wal");
+  fs::remove(world.work / "attune.sqlite-shm");
+  fs::rename(world.folder.path / "other/attune.sqlite", world.work / "attune.sqlite");
+  CHECK(world.get("")["experiments"][0]["experiment_id"] == "efgh2345");
 }
 
 TEST_CASE("stored view: a change without a manager is a conflict") {
