@@ -64,17 +64,23 @@
     return space && typeof space === "object" ? space : null;
   };
 
+  // Without what a tuner has added, which is no parameter of the space.
+  function ownParameters(space, { TRIAL_BUDGET, ...parameters }) {
+    return TRIAL_BUDGET !== undefined && space && Object.hasOwn(space, "TRIAL_BUDGET") ? { ...parameters, TRIAL_BUDGET } : parameters;
+  }
+
   // from: the trial whose parameters fill the form, else the best.
   function Add({ experiment, from, close }) {
     const space = spaceOf(experiment);
     const best = experiment.info.peek().best;
-    const start = (from || best || {}).parameters;
+    const start = ownParameters(space, (from || best || {}).parameters || {});
     const [values, setValues] = useState(() => ({ ...(space ? attune.defaults(space) : {}), ...start }));
     const [text, setText] = useState(null);  // the same as JSON, while the user edits that
     const [source, setSource] = useState(from ? from.sequence : best ? attune.trialNumber(best.trial_job_id) : "");
     const fill = () => net.get(experiment.path + "/trials/" + source).then((trial) => {
-      setValues(trial.parameters);
-      if (text !== null) setText(JSON.stringify(trial.parameters, null, 2));
+      const parameters = ownParameters(space, trial.parameters || {});
+      setValues(parameters);
+      if (text !== null) setText(JSON.stringify(parameters, null, 2));
     }, (error) => attune.say(error.message, true));
     const asText = text !== null || !space;
     const content = text ?? JSON.stringify(values, null, 2);

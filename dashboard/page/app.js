@@ -52,7 +52,7 @@
   attune.shortcuts = {};
   function up() {
     const parts = attune.route.peek().path;
-    location.hash = attune.address(parts[2] === "t" ? parts.slice(0, 2) : []);
+    location.hash = parts[2] === "t" ? attune.experimentAddress(parts[1]) : "#/";
   }
   const flipTheme = () => attune.setTheme(attune.theme.peek() === "dark" ? "light" : "dark");
   addEventListener("keydown", (event) => {
@@ -79,12 +79,12 @@
   function Top() {
     const parts = JSON.parse(path.value);
     const steps = [];
-    if (parts[0] === "e") steps.push([attune.titleOf(parts[1]), ["e", parts[1]]]);
-    if (parts[2] === "t") steps.push(["trial " + parts[3], parts]);
+    if (parts[0] === "e") steps.push([attune.titleOf(parts[1]), attune.experimentAddress(parts[1])]);
+    if (parts[2] === "t") steps.push(["trial " + parts[3], null]);
     if (parts[0] === "compare") steps.push(["compare", null]);
     const session = net.session.value;
     const step = ([text, to], last) => (last ? html`<span aria-current="page">${attune.text(text, 60)}</span>`
-      : html`<a href=${attune.address(to)}>${attune.text(text, 60)}</a>`);
+      : html`<a href=${to}>${attune.text(text, 60)}</a>`);
     return html`<header class="top">
       <a class="brand" href="#/">attune</a>
       <nav aria-label="Path"><ol>

@@ -19,7 +19,7 @@
       number++;
       last = ended[row];
       const score = scores[row];
-      if (Number.isNaN(score) || violation[row] > 0) continue;
+      if (Number.isNaN(score) || !(violation[row] <= 0)) continue;  // NaN: a limited metric is missing
       if (!(Number.isNaN(best) || (experiment.minimize ? score < best : score > best))) continue;
       best = score;
       found.trials.push(number);

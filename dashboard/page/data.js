@@ -8,7 +8,8 @@
 //   space, metrics: arrays of the contract ([] before info);  minimize: of the first metric;  score: its column's name
 //   refresh()  asks for info and space anew
 //   text(parameter index, value): a parameter's value as text
-//   filters    signal: list of {column, low, high} or {column, values: [numbers]}: all have to hold
+//   filters    signal: list of {column, low, high}, {column, values: [numbers]} or, by worker, {column, names: [texts]}:
+//              all have to hold
 //   setFilter(column, filter without column, or null);  clearFilters()
 //   mask       signal: Uint8Array, 1 for each row that all filters select, or null without filters
 //   selectedCount  signal;  hover  signal: number of the trial under the pointer, or null
@@ -36,7 +37,9 @@
     for (const filter of filters) {
       const column = columns.column(filter.column);
       if (!column) continue;  // an old address may name what is gone
-      if (filter.values) applyValues(mask, column, columns.count, filter.values);
+      // Each page numbers the workers in its own order.
+      const values = filter.names ? filter.names.map((name) => columns.workers.indexOf(name)) : filter.values;
+      if (values) applyValues(mask, column, columns.count, values);
       else applyRange(mask, column, columns.count, filter.low, filter.high);
     }
     return mask;
@@ -48,11 +51,14 @@
     const violation = columns.column("violation");
     let best = -1;
     for (let i = 0; i < columns.count; i++) {
-      if (Number.isNaN(scores[i]) || (violation && violation[i] > 0)) continue;
+      if (Number.isNaN(scores[i]) || !(violation[i] <= 0)) continue;  // NaN: a limited metric is missing
       if (best < 0 || (minimize ? scores[i] < scores[best] : scores[i] > scores[best])) best = i;
     }
     return best;
   }
+
+  // The candidates of an input_choice that a value stands for: each is a bit of it.
+  attune.subsetOf = ({ choices }, value) => choices.filter((_, i) => Math.floor(value / 2 ** i) % 2 === 1);
 
   class Experiment {
     // live: follows the server with a stream of its own. Else the owner calls update() with what is new.
@@ -98,7 +104,8 @@
 
     text(parameter, value) {
       if (Number.isNaN(value)) return "–";
-      const { choices } = this.space[parameter];
+      const { kind, choices } = this.space[parameter];
+      if (kind === "subset") return attune.subsetOf(this.space[parameter], value).map((one) => attune.text(one, 40)).join(" + ") || "none";
       return choices && choices[value] !== undefined ? attune.text(choices[value]) : attune.number(value);
     }
 
@@ -180,6 +187,7 @@
         this.problem.value = "";
       } catch (error) {
         if (error.name !== "AbortError") this.problem.value = error.message;
+        this.version.value++;  // some rows may have come before
       }
       this.fetching = false;
       this.loading.value = false;
@@ -192,8 +200,10 @@
       this.cursor = header.next;
       // Somebody changed the search space: there are other columns now, or choices that nobody has heard of.
       const names = header.columns.map((one) => one.name).join("\n");
-      if ((this.names !== undefined && this.names !== names) || this.hasNewChoice(header.rows)) await this.refresh();
+      this.stale ||= header.reset || (this.names !== undefined && this.names !== names) || this.hasNewChoice(header.rows);
       this.names = names;
+      if (this.stale) await this.refresh();
+      this.stale = false;
       return header;
     }
 

@@ -53,7 +53,6 @@
     const [all, setAll] = useState(false);
     if (!unfinished || !unfinished.length) return null;
     const shown = all ? unfinished : unfinished.slice(0, 8);
-    const since = (trial) => (trial.started ? attune.duration(Date.now() / 1000 - trial.started) : "–");
     const { objective } = experiment.info.value;
     const last = ({ last: value }) => {
       const score = value !== null && typeof value === "object" ? value[objective] ?? value.default ?? value : value;
@@ -61,7 +60,7 @@
     };
     const row = (trial) => [
       trialLink(experiment, trial), html`<${attune.TrialState} status=${trial.status} />`, attune.text(trial.reason || "", 300),
-      trial.reports, last(trial), since(trial),
+      trial.reports, last(trial), attune.duration(attune.elapsed(trial.started)),
     ];
     return html`<section aria-label="Trials that run or wait" class="panel">
       <header><h2>Running and waiting</h2><span class="quiet">${attune.trialCount(unfinished_count)}</span></header><div class="body">
@@ -80,7 +79,7 @@
     const example = (trial) => trialLink(experiment, { trial_job_id: trial, sequence: attune.trialNumber(trial) });
     return html`<section aria-label="Failures" class="panel">
       <header><h2>Failures</h2><span class="bad">${attune.trialCount(trials.failed)} failed</span></header><div class="body">
-      <ul>${causes.map((one, i) => html`<li key=${i}>${attune.count(one.count)} × ${cause(one)} ${one.trial && html`(${example(one.trial)})`}</li>`)}</ul>
+      <ul>${causes.map((one, i) => html`<li key=${i}>${attune.count(one.count)} × ${cause(one)} (${example(one.trial_job_id)})</li>`)}</ul>
       ${last_failures && last_failures.length > 0 && html`<p>Last: ${last_failures.map((trial, i) => html`${i ? ", " : ""}${trialLink(experiment, trial)}`)}</p>`}
     </div></section>`;
   }

@@ -22,15 +22,18 @@
 
   // The value of a column in a row as text.
   attune.cell = function (experiment, column, row) {
-    const value = experiment.column(column)[row];
+    const value = experiment.column(column)?.[row];
+    if (value === undefined) return "–";  // the search space is not what it was
     const choices = attune.choicesOf(experiment, column);
     if (choices) return choices[value] === undefined ? "–" : attune.text(choices[value], 60);
+    if (column.startsWith("p:")) return experiment.text(parameterOf(experiment, column), value);
     if (column === "started" || column === "ended") return Number.isNaN(value) ? "–" : attune.moment(experiment.started + value);
     return attune.number(value);
   };
 
   function describe(experiment, filter) {
     const name = attune.columnName(filter.column);
+    if (filter.names) return name + ": " + filter.names.map((one) => attune.text(one, 40)).join(", ");
     if (!filter.values) {
       const { low, high } = filter;
       if (low === -Infinity) return name + " ≤ " + attune.number(high);
@@ -42,10 +45,20 @@
     return name + ": " + filter.values.map((value) => (choices ? attune.text(choices[value], 40) : attune.number(value))).join(", ");
   }
 
-  // As in "p:lr~0.1~0.5" and "status:~3,4": "~" is in no number, and the last two decide, whatever the name contains.
-  function written({ column, low, high, values }) {
-    const text = values ? column + "~v~" + values.join(",") : column + "~" + low + "~" + high;
+  // As in "p:lr~0.1~0.5", "status~v~3,4" and "worker~n~w1,w2": "~" is in no number and no coded name, and the last two
+  // decide, whatever the name of the column contains.
+  function written({ column, low, high, values, names }) {
+    const coded = (name) => encodeURIComponent(name).replaceAll("~", "%7E");
+    const text = names ? column + "~n~" + names.map(coded).join(",") : values ? column + "~v~" + values.join(",") : column + "~" + low + "~" + high;
     return text.length <= longest ? text : null;
+  }
+
+  function decoded(text) {
+    try {
+      return decodeURIComponent(text);
+    } catch (error) {
+      return text;  // a "%" somebody typed
+    }
   }
 
   function read(text) {
@@ -55,6 +68,7 @@
     const low = parts.pop();
     const column = parts.join("~");
     if (low === "v") return { column, values: high.split(",").map(Number) };
+    if (low === "n") return { column, names: high.split(",").map(decoded) };
     return { column, low: Number(low), high: Number(high) };
   }
 
@@ -82,6 +96,8 @@
         }, 250);
       });
       return () => {
+        // The address is that of another page by now.
+        if (timer) attune.keepQuery(experiment.id, { f: experiment.filters.peek().map(written).filter((one) => one) });
         clearTimeout(timer);
         stopReading();
         stopWriting();
@@ -101,7 +117,8 @@
       const given = (key, none) => (data.get(key) === "" || data.get(key) === null ? none : Number(data.get(key)));
       if (choices) {
         const values = data.getAll("value").map(Number);
-        experiment.setFilter(column, values.length ? { values } : null);
+        const chosen = column === "worker" ? { names: values.map((i) => experiment.workers[i]) } : { values };
+        experiment.setFilter(column, values.length ? chosen : null);
       } else {
         const low = given("low", -Infinity);
         const high = given("high", Infinity);
@@ -110,7 +127,7 @@
       close();
     };
     const tick = (text, i) => html`<label key=${i}>
-      <input type="checkbox" name="value" value=${i} defaultChecked=${old.values ? old.values.includes(i) : false} /> ${attune.text(text, 60)}</label>`;
+      <input type="checkbox" name="value" value=${i} defaultChecked=${old.values?.includes(i) || old.names?.includes(text)} /> ${attune.text(text, 60)}</label>`;
     const limit = (label, name) => html`<label>${label} ${" "}
       <input name=${name} type="number" step="any" defaultValue=${Number.isFinite(old[name]) ? old[name] : ""} /></label>`;
     return html`<${attune.Dialog} title="Filter the trials" onClose=${close}>

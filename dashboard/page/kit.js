@@ -59,6 +59,11 @@
   // The local date and time of seconds since 1970; only the time if it is of today. A simulation has a virtual clock
   // that begins with 1970, of which only the distance to its beginning says something.
   attune.isVirtual = (seconds) => seconds !== null && seconds < 1e8;
+  // Seconds from a beginning to its end, or to now while there is none; null: not begun, or a virtual clock runs on.
+  attune.elapsed = function (started, ended) {
+    if (!started || (attune.isVirtual(started) && !ended)) return null;
+    return (ended ?? Date.now() / 1000) - started;
+  };
   attune.moment = function (seconds) {
     if (seconds === null || seconds === undefined || !Number.isFinite(seconds)) return "–";
     if (attune.isVirtual(seconds)) return "virtual " + attune.duration(seconds);

@@ -8,7 +8,11 @@
   // once it was closed, by Esc too.
   attune.Dialog = function ({ title, onClose, children }) {
     const dialog = useRef();
-    useEffect(() => dialog.current.showModal(), []);
+    useEffect(() => {
+      const { current } = dialog;
+      current.showModal();
+      return () => current.close();  // it gives the focus back, whoever takes the dialog away
+    }, []);
     return html`<dialog ref=${dialog} onClose=${onClose} aria-label=${title}>
       <div class="row spread"><h2>${title}</h2><button type="button" aria-label="Close" onClick=${() => dialog.current.close()}>✕</button></div>
       ${children}

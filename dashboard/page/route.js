@@ -28,18 +28,31 @@
     return "#/" + path.map(encodeURIComponent).join("/") + (text ? "?" + text : "");
   };
 
+  // The query with changes; a list of values gives the key several times.
+  function changed(query, changes) {
+    const next = new URLSearchParams(query);
+    for (const [key, value] of Object.entries(changes)) {
+      next.delete(key);
+      for (const one of Array.isArray(value) ? value : [value])
+        if (one !== null && one !== undefined && one !== "") next.append(key, one);
+    }
+    return next;
+  }
+
+  // The page of an experiment as it was left, with its filters.
+  const left = new Map();  // queries by id
+  attune.experimentAddress = (id) => attune.address(["e", id], left.get(id));
+  attune.keepQuery = (id, changes) => left.set(id, changed(left.get(id), changes));
+  attune.effect(() => {
+    const { path, query } = route.value;
+    if (path[0] === "e" && path.length === 2) left.set(path[1], query);
+  });
+
   attune.trialAddress = (id, number) => attune.address(["e", id, "t", String(number)]);
 
-  // Replaces values of the query, without an entry in the browser's history: there are many small steps. A list of
-  // values writes the key several times.
+  // Replaces values of the query, without an entry in the browser's history: there are many small steps.
   attune.setQuery = function (changes) {
-    const query = new URLSearchParams(route.peek().query);
-    for (const [key, value] of Object.entries(changes)) {
-      query.delete(key);
-      for (const one of Array.isArray(value) ? value : [value])
-        if (one !== null && one !== undefined && one !== "") query.append(key, one);
-    }
-    const hash = attune.address(route.peek().path, query);
+    const hash = attune.address(route.peek().path, changed(route.peek().query, changes));
     if (hash === location.hash) return;
     history.replaceState(history.state, "", hash);
     route.value = parse();

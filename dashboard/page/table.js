@@ -37,14 +37,10 @@
 
   // In pieces, so that the page answers meanwhile.
   async function saveCsv(experiment, columns, rows) {
-    const pieces = [attune.plot.csv([columns.map((column) => column.replace(/^[mp]:/, ""))])];
-    const choices = columns.map((column) => attune.choicesOf(experiment, column));
+    const pieces = [attune.plot.csv([columns.map(attune.plot.heading)])];
     for (let at = 0; at < rows.length; at += 20000) {
-      const cells = (row) => columns.map((name, i) => {
-        const value = experiment.column(name)[row];
-        return choices[i] ? choices[i][value] ?? null : value;
-      });
-      pieces.push(attune.plot.csv(Array.from(rows.subarray(at, at + 20000), cells)));
+      const cells = columns.map((name) => attune.plot.exactly(experiment, name));  // arrays may have grown
+      pieces.push(attune.plot.csv(Array.from(rows.subarray(at, at + 20000), (row) => cells.map((cell) => cell(row)))));
       await new Promise((resolve) => setTimeout(resolve));
     }
     attune.save(experiment.id + "-trials.csv", new Blob(pieces, { type: "text/csv" }), "text/csv");

@@ -93,7 +93,7 @@
     const ending = [one.ending, one.detail].filter((text) => text).map((text) => attune.text(text, 300)).join(": ");
     const where = [one.worker, one.host].filter((text) => text).join(" on ");
     return [
-      one.attempt, attune.moment(one.started), attune.duration((one.ended ?? Date.now() / 1000) - one.started),
+      one.attempt, attune.moment(one.started), attune.duration(attune.elapsed(one.started, one.ended)),
       html`<span class=${one.ending === "failed" ? "bad" : ""}>${ending || "runs"}</span>`, attune.text(where || "–", 80),
       attune.duration(one.cpu_seconds), one.max_rss ? attune.bytes(one.max_rss) : "–", attune.text(one.from_checkpoint || "–", 60),
     ];
@@ -202,7 +202,7 @@
     if (info) attune.nameExperiment(id, info.name);
     if (!trial) return problem ? html`<h1>Trial ${number}</h1><p class="notice bad" role="alert">${problem}</p>` : html`<p class="quiet">Loading…</p>`;
     const to = (other) => attune.trialAddress(id, other);
-    const took = trial.started ? (trial.ended ?? Date.now() / 1000) - trial.started : null;
+    const took = attune.elapsed(trial.started, trial.ended);
     return html`<div class="stack">
       <div class="row spread"><div class="row"><h1>Trial ${number}</h1> <${attune.TrialState} status=${trial.status} /></div>
         <div class="row">${number > 0 && html`<a href=${to(number - 1)}>← ${number - 1}</a>`}

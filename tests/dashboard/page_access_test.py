@@ -131,6 +131,11 @@ class AccessTest(page_case.PageCase):
         self.browser.key("Escape")
         self.browser.wait("!document.querySelector('dialog[open]')")
         self.assertTrue(self.browser.evaluate(f"document.activeElement === {opener}"))
+        self.browser.key("Enter")
+        self.browser.wait("document.querySelector('dialog[open]')?.contains(document.activeElement)")
+        self.browser.click("text=Cancel")
+        self.browser.wait("!document.querySelector('dialog')")
+        self.assertTrue(self.browser.evaluate(f"document.activeElement === {opener}"))
 
     def test_reduced_motion(self):
         self.addCleanup(self.browser.emulate)

@@ -159,6 +159,19 @@ class FiltersTest(page_case.PageCase):
         self.browser.wait("document.querySelector('h1')?.textContent === 'digits'")
         self.check_all_show({i for i, one in self.trials.items() if one["parameters"]["act"] == "tanh"})
 
+    def test_filters_are_there_after_a_look_at_a_trial(self):
+        self.show_experiment(self.id, "f=p:act~v~1&sort=trial")
+        before = self.browser.evaluate("location.hash")
+        self.browser.evaluate("attune.openExperiment(attune.route.value.path[1]).openTrial(3), null")
+        self.browser.wait("document.querySelector('h1')?.textContent === 'Trial 3'")
+        self.browser.key("u")
+        self.browser.wait("(hash) => decodeURIComponent(location.hash) === hash", before)
+        self.browser.wait_text("of 60 trials")
+
+    def test_a_computed_panel_says_that_it_shows_all_trials(self):
+        self.show_experiment(self.id, "f=p:act~v~1&panel=importance")
+        self.browser.wait_text("This is computed from all trials, whatever is selected.")
+
     def test_filters_of_an_old_address(self):
         for query in ("f=p:gone~1~2", "f=nonsense", "f=p:lr~a~b", "f=~~", "panel=gone&sort=gone&history.metric=9", "f=%"):
             with self.subTest(query):

@@ -19,14 +19,17 @@ SPACE = {
 class LiveCase(page_case.PageCase):
     """Each test has a running experiment, whose trials end when a file with their job id appears."""
 
+    begin = "echo r=0.25"
+    tuner = {"name": "Random"}
+
     def setUp(self):
         super().setUp()
         self.gate = pathlib.Path(tempfile.mkdtemp(dir=self.workshop.path))
-        command = (f"echo r=0.25; echo line 1; until [ -e {self.gate}/$NNI_TRIAL_JOB_ID -o -e {self.gate}/all ]; "
+        command = (f"{self.begin}; echo line 1; until [ -e {self.gate}/$NNI_TRIAL_JOB_ID -o -e {self.gate}/all ]; "
                    "do sleep 0.05; done; echo r={x}")
         self.manager, self.id = self.workshop.start_run(
             experimentName="live", searchSpace=SPACE, trialCommand=command, trialConcurrency=2, maxTrialNumber=8,
-            tuner={"name": "Random"}, report={"regex": "r=(?<default>.*)"})
+            tuner=self.tuner, report={"regex": "r=(?<default>.*)"})
         self.addCleanup(self.end)
         self.follow("running")
         self.wait_tally("2 running")
@@ -210,6 +213,15 @@ class ActionsTest(LiveCase):
         self.confirm("Change", "The search space is changed")
         self.browser.wait("attune.openExperiment(attune.route.value.path[1]).space.at(-1).choices.includes('gelu')")
 
+    def test_somebody_else_changes_the_search_space(self):
+        other = {**SPACE, "act": {"_type": "choice", "_value": ["tanh", "relu"]}}
+        status, _ = self.dashboard.ask(f"/api/v1/experiments/{self.id}", "PATCH", {"search_space": other})
+        self.assertEqual(status, 200)
+        self.browser.wait("attune.openExperiment(attune.route.value.path[1]).space.at(-1).choices[0] === 'tanh'")
+        stored = self.workshop.trials(self.id)
+        for row in self.csv("Parallel coordinates"):
+            self.assertEqual(row["act"], stored[int(row["trial"])]["parameters"]["act"])
+
     def test_stop_and_resume(self):
         self.assertEqual(self.press("Stop…"), "Stop the experiment")
         self.browser.click("text=Cancel")
@@ -224,6 +236,22 @@ class ActionsTest(LiveCase):
         self.wait_state("running")
         self.let("all")
         self.wait_state("completed")
+
+
+class BudgetTest(LiveCase):
+    begin = ":"  # a report would use up the budget
+    tuner = {"name": "Hyperband", "classArgs": {"optimize_mode": "maximize", "R": 9, "eta": 3}}
+
+    def test_add_one_like_a_trial_with_a_budget(self):
+        known = self.workshop.trials(self.id)[0]["parameters"]
+        self.assertIn("TRIAL_BUDGET", known)
+        self.show(f"#/e/{self.id}/t/0", "Trial 0")
+        self.browser.wait("document.querySelector('[aria-label=Actions]')")
+        self.press("Add one like this…")
+        self.confirm("Add", "Added t0002")
+        del known["TRIAL_BUDGET"]
+        added = self.workshop.trials(self.id)[2]["parameters"]
+        self.assertEqual({name: added[name] for name in known}, known)
 
 
 class ReadOnlyTest(LiveCase):

@@ -66,6 +66,8 @@ class PanelsTest(page_case.PageCase):
         self.assertEqual(facts["Trials"], f"{len(self.scores)} succeeded, {failed} failed")
         self.assertEqual((facts["Runs at once"], facts["Limits"], facts["Tuner"]), ("4", "60 trials", "TPE"))
         self.browser.wait_text(f"{failed} × exit code 1")
+        example = self.browser.evaluate("document.querySelector('[aria-label=Failures] li a').hash")
+        self.assertEqual(self.trials[int(example.split("/")[-1])]["status"], "failed")
         self.browser.click("text=Events of the experiment")
         self.browser.wait_text("There are none.")
         self.browser.click("text=Experiment file")
@@ -170,6 +172,11 @@ class PanelsTest(page_case.PageCase):
         self.assertIn("Timeline of 3 workers", self.drawn("Workers and GPUs"))
         self.assertEqual([row["worker"] for row in self.csv("Workers and GPUs")], ["gpu " + gpus for gpus in held])
         self.assertEqual(len(set(held)), 3)
+        # The address names the place: each page numbers the places anew.
+        self.show_experiment(experiment, "f=worker~n~" + page_case.quote(page_case.quote("gpu " + held[2], safe=""), safe=""))
+        self.browser.wait_text("1 of 3 trials")
+        self.assertEqual([row["trial"] for row in self.csv("Workers and GPUs")], ["2"])
+        self.browser.wait_text("worker: gpu " + held[2])
 
     def test_the_table(self):
         self.show_experiment(self.digits, "sort=-m:default")
@@ -186,6 +193,51 @@ class PanelsTest(page_case.PageCase):
         self.assertEqual(scores, sorted(self.scores.values(), reverse=True))
         self.assertEqual({int(row["trial"]) for row in rows}, set(self.trials))
         self.assertEqual({row["act"] for row in rows}, set(SPACE["act"]["_value"]))
+        for row in rows:
+            known = self.trials[int(row["trial"])]
+            self.assertEqual(row["status"], known["status"])
+            self.assertLess(len(row["lr"]), 13)  # the digits of a float, not those of a double
+            self.assertAlmostEqual(float(row["lr"]) / known["parameters"]["lr"], 1, places=6)
+
+    def test_large_integers_sets_and_equal_candidates(self):
+        space = {"seed": {"_type": "randint", "_value": [0, 2000000000]},
+                 "parts": {"_type": "input_choice", "_value": {"candidates": ["a", "b", "c"], "n_chosen": 2}},
+                 "size": {"_type": "choice", "_value": [1, 1, 2]}}
+        experiment = self.workshop.simulate("--epochs", "2", experimentName="sets", searchSpace=space, maxTrialNumber=12,
+                                            trialConcurrency=2, tuner={"name": "Random"})
+        held = self.workshop.trials(experiment)
+        self.show_experiment(experiment, heading="sets")
+        self.see("Trials")
+        rows = page_case.rows_of(self.saved("section[aria-label=Trials] .body button")[1])
+        self.assertEqual(len(rows), 12)
+        for row in rows:
+            known = held[int(row["trial"])]["parameters"]
+            self.assertEqual(int(row["seed"]), known["seed"])
+            self.assertEqual(row["parts"], " + ".join(known["parts"]["_value"]))
+        shown = self.browser.evaluate("""[...document.querySelectorAll('[role=grid] .rows [role=row]')]
+            .map((one) => [one.children[0], one.children[6]].map((cell) => cell.textContent))""")
+        for trial, parts in shown:
+            self.assertEqual(parts, " + ".join(held[int(trial)]["parameters"]["parts"]["_value"]))
+        self.show_experiment(experiment, "slices.x=size&panel=slices", "sets")
+        self.assertEqual([row["size"] for row in self.csv("Slices of the model")], ["1", "2"])
+
+    def test_timeline_of_paused_trials(self):
+        experiment = self.workshop.simulate(
+            "--epochs", "9", "--seed", "5", experimentName="halving", searchSpace=SPACE, trialConcurrency=3, maxTrialNumber=12,
+            tuner={"name": "ASHA", "classArgs": {"optimize_mode": "maximize", "max_t": 9, "reduction_factor": 3}})
+        held = {i: self.workshop.json("show", "-e", experiment, str(i))["attempt_list"]
+                for i in self.workshop.trials(experiment)}
+        self.assertTrue(any(len(attempts) > 1 for attempts in held.values()), "some of the trials have to be paused")
+        self.show_experiment(experiment, heading="halving")
+        self.drawn("Workers and GPUs")
+        rows = self.csv("Workers and GPUs")
+        for i, attempts in held.items():
+            mine = [row for row in rows if int(row["trial"]) == i]
+            self.assertEqual(len(mine), len(attempts))
+            for row, attempt in zip(mine, attempts):
+                self.assertAlmostEqual(float(row["started"]), attempt["started"], places=3)
+                self.assertAlmostEqual(float(row["ended"]), attempt["ended"], places=3)
+            self.assertEqual({row["status"] for row in mine[:-1]} - {"paused"}, set())
 
     def test_a_figure_is_saved_as_a_file(self):
         self.show_experiment(self.digits)

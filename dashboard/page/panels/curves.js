@@ -45,6 +45,7 @@
     const root = attune.useRef();
     const answer = plot.useAnswer(experiment, experiment.path + "/curves?" + which + "&band=1" + metric, root);
     const { value, busy } = answer.value;
+    const of = (name, which) => attune.text(name, 60) + " of " + which;
     const lines = [];
     if (value?.band) {
       const { steps, low, middle, high } = value.band;
@@ -58,9 +59,10 @@
       ${experiment.metrics.length > 1 && html`<${plot.Choice} label="metric" param=${params.metric} options=${[["", experiment.metrics[0].metric], ...experiment.metrics.slice(1).map(({ metric }) => [metric, metric])]} />`}
       <${plot.Choice} label="scale" param=${params.y} options=${[["linear", "linear"], ["log", "logarithmic"]]} />`;
     return html`<div ref=${root}><${plot.Lines} name="curves" experiment=${experiment} height=${300} x="step" y=${value?.metric || "result"} yKind=${params.y.value} lines=${lines} tools=${tools}
-      legend=${lines.slice(0, 4)} note=${busy ? "The curves are on their way." : "No trial has reported intermediate results."}
+      legend=${lines.slice(0, 4)} waits=${busy} note=${busy ? "The curves are on their way." : "No trial has reported intermediate results."}
       label=${"Learning curves of " + (value?.curves.length || 0) + " trials" + (value?.band ? " and the band of " + value.of + " trials." : ".")} />
-      <${plot.Problem} state=${answer} /></div>`;
+      <${plot.Problem} state=${answer} />
+      ${value && html`<${plot.Other} given=${of(value.metric, "the best " + value.best)} asked=${of(params.metric.value || value.metric, trials === null ? "the best " + most : "the selected trials")} />`}</div>`;
   }
 
   attune.panels.curves = { title: "Learning curves", needs: () => true, View };

@@ -3,7 +3,7 @@
   "use strict";
   const { plot, html } = attune;
 
-  const kindNames = ["succeeded", "runs: latest report", "stopped early", "failed or canceled", "breaks a limit"];
+  const kindNames = ["succeeded", "runs: latest report", "stopped early", "failed or canceled", "breaks a limit, or lacks a metric"];
   const kindColors = ["c0", "c2", "c4", "bad", "c7"];
   const kindOfStatus = [1, 1, 1, 0, 3, 2, 3];  // by attune.statuses
 
@@ -20,7 +20,7 @@
     for (let i = 0; i < count; i++) {
       let y = final[i];
       let kind = kindOfStatus[status[i]];
-      if (y === y) kind = violation[i] > 0 ? 4 : kind;
+      if (y === y) kind = violation[i] <= 0 ? kind : 4;  // NaN: a metric is missing
       else if (last) y = last[i];
       if (y - y !== 0) y = NaN;
       ys[i] = y;

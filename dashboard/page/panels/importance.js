@@ -62,7 +62,8 @@
       ${params.method.value === "fanova" && html`<${plot.Check} label="pairs" param=${params.pairs} />`}`;
     return html`<div ref=${root}><${plot.Figure} name="importance" height=${Math.max(90, 26 * shown.length)} draw=${draw} csv=${csv} tools=${tools} />
       <${plot.Problem} state=${answer} />
-      ${value && html`<${plot.Other} given=${value.method || params.method.value} asked=${params.method.value} />`}
+      ${value && html`<${plot.Other} given=${words(value.method, value.metric)} asked=${words(params.method.value, params.metric.value || experiment.metrics[0]?.metric)} />`}
+      <${plot.Whole} experiment=${experiment} />
       ${value && html`<p class="quiet">From ${attune.count(value.trials)} results${value.best_trials ? ", of which the best " + attune.count(value.best_trials) + " were set against all" : ""}.
         ${sorted.length > most ? " The first " + most + " of " + sorted.length + " are shown." : ""}</p>`}
     </div>`;

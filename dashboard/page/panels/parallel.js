@@ -10,10 +10,11 @@
     const axes = [];
     experiment.space.forEach((entry, i) => {
       if (hidden.has(String(i))) return;
+      if (entry.kind === "subset") return;  // sets of candidates have no order
       let scale = plot.parameterScale(entry);
-      if (!entry.choices && !(entry.high > entry.low)) {  // a normal distribution has no bounds
-        const range = plot.extent(experiment.column("p:" + entry.name), experiment.count);
-        scale = new plot.Scale("linear", ...(range || [0, 1]));
+      if (entry.kind === "normal") {  // it has no bounds
+        const [low, high] = plot.extent(experiment.column("p:" + entry.name) || [], experiment.count) || [0, 1];
+        scale = new plot.Scale(entry.log && low > 0 ? "log" : "linear", low, high);
       }
       axes.push({ name: "p:" + entry.name, label: entry.name, scale });
     });

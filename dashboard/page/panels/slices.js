@@ -42,8 +42,8 @@
     }
     pen.strokeStyle = pen.fillStyle = colors.c1;
     pen.lineWidth = 2;
-    values.forEach((_, i) => {  // a choice has no neighbours: a point with its range of two deviations
-      const at = x.of(i);
+    values.forEach((value, i) => {  // a choice has no neighbours: a point with its range of two deviations
+      const at = x.of(value);
       plot.segment(pen, at, y.of(mean[i] - 2 * deviation[i]), at, y.of(mean[i] + 2 * deviation[i]));
       plot.segment(pen, at - 14, y.of(mean[i]), at + 14, y.of(mean[i]));
     });
@@ -119,12 +119,17 @@
     return others.map(([name, one]) => attune.text(name, 60) + " = " + attune.text(one, 40)).join(", ");
   }
 
-  function csvOf({ value }, params) {
+  function csvOf(experiment, { value }) {
     if (!value) return [];
-    if (!value.y) return [[value.x.name, "mean", "deviation"], ...value.x.values.map((x, i) => [x, value.mean[i], value.deviation[i]])];
+    const written = ({ name }) => {
+      const choices = attune.choicesOf(experiment, "p:" + name);
+      return (one) => (choices ? choices[one] : one);
+    };
+    const xs = value.x.values.map(written(value.x));
+    if (!value.y) return [[value.x.name, "mean", "deviation"], ...xs.map((x, i) => [x, value.mean[i], value.deviation[i]])];
+    const ys = value.y.values.map(written(value.y));
     return [[value.x.name, value.y.name, "mean", "deviation"], ...value.mean.map((mean, k) => {
-      const i = k % value.x.values.length, j = Math.floor(k / value.x.values.length);
-      return [value.x.values[i], value.y.values[j], mean, value.deviation[k]];
+      return [xs[k % xs.length], ys[Math.floor(k / xs.length)], mean, value.deviation[k]];
     })];
   }
 
@@ -150,7 +155,7 @@
       <${plot.Choice} label="and" param=${params.y} options=${[["", "nothing else"], ...options.filter(([name]) => name !== x)]} />
       ${experiment.metrics.length > 1 && html`<${plot.Choice} label="metric" param=${params.metric} options=${[["", experiment.metrics[0].metric], ...experiment.metrics.slice(1).map((one) => [one.metric, one.metric])]} />`}
       <label>others as in trial <input type="text" inputmode="numeric" size="5" placeholder="best" value=${params.at.value} onChange=${(event) => params.at.set(event.target.value.replace(/\D/g, ""))} /></label>`;
-    const csv = () => csvOf(answer.peek(), params);
+    const csv = () => csvOf(experiment, answer.peek());
     const { value } = answer.value;
     return html`<div ref=${root}>
       ${y ? html`<div class="figure"><div class="row tools">${tools}</div></div><div class="pair">
@@ -159,6 +164,7 @@
         </div>` : html`<${plot.Figure} key="slice" name="slice" experiment=${experiment} height=${320} draw=${draws.slice} csv=${csv} tools=${tools} />`}
       <${plot.Problem} state=${answer} />
       ${value && html`<${plot.Other} given=${[value.x.name, value.y?.name].filter(Boolean).join(" and ")} asked=${[x, y].filter(Boolean).join(" and ")} />`}
+      <${plot.Whole} experiment=${experiment} />
       ${value && html`<p class="quiet">Fitted to ${attune.count(value.trials)} trials${value.note ? "; " + attune.text(value.note) : ""}. Others: ${attune.text(othersText(value) || "none", 300)}</p>`}
     </div>`;
   }

@@ -5,6 +5,7 @@
 //   attune.plot.pixelsOf(x, xs, y, ys, count, store);  valueScale(kind, [low, high]);  fitted(column, count, minimize)
 //   attune.plot.useAnswer(experiment, path, ref) -> signal of what the server computes
 //   attune.plot.rowsOf(experiment, columns, keep?) -> rows for CSV: head and one row per trial
+//   attune.plot.exactly(experiment, column) -> row -> cell for CSV;  heading(column)
 (function () {
   "use strict";
   const { plot, html } = attune;
@@ -41,21 +42,27 @@
     return lines;
   };
 
-  // Columns of parameters have 24 bits: 0.1 has become 0.10000000149.
+  // Floats have 24 bits: 0.1 has become 0.10000000149.
   const short = (value) => (value === value ? Number(value.toPrecision(7)) : NaN);
 
+  // What a CSV holds of a column in a row: all of it, while what is shown is shortened for the eye.
+  plot.exactly = function (experiment, column) {
+    const array = experiment.column(column);
+    if (!array) return () => "";
+    const entry = experiment.space.find(({ name }) => "p:" + name === column);
+    if (entry?.kind === "subset") return (row) => (array[row] === array[row] ? attune.subsetOf(entry, array[row]).join(" + ") : "");
+    const choices = column === "status" ? attune.statuses : attune.choicesOf(experiment, column);
+    if (choices) return (row) => choices[array[row]] ?? "";
+    return array instanceof Float32Array ? (row) => short(array[row]) : (row) => array[row];
+  };
+
+  plot.heading = (column) => column.replace(/^[mp]:/, "");
+
   plot.rowsOf = function (experiment, columns, keep = () => true) {
-    const arrays = columns.map((name) => experiment.column(name));
     const mask = experiment.mask.peek();
-    const texts = columns.map((name) => {
-      const at = name.startsWith("p:") ? experiment.space.findIndex((entry) => "p:" + entry.name === name) : -1;
-      if (name === "status") return (value) => attune.statuses[value];
-      // The choice as the experiment file has it: text() shortens for the eye.
-      return at >= 0 && experiment.space[at].choices ? (value) => experiment.space[at].choices[value] : at >= 0 ? short : (value) => value;
-    });
-    const rows = [columns.map((name) => name.replace(/^[mp]:/, ""))];
-    for (let i = 0; i < experiment.count; i++)
-      if ((!mask || mask[i]) && keep(i)) rows.push(arrays.map((array, k) => (array ? texts[k](array[i]) : "")));
+    const cells = columns.map((name) => plot.exactly(experiment, name));
+    const rows = [columns.map(plot.heading)];
+    for (let i = 0; i < experiment.count; i++) if ((!mask || mask[i]) && keep(i)) rows.push(cells.map((cell) => cell(i)));
     return rows;
   };
 
@@ -125,6 +132,9 @@
   // A report holds a few of the answers that a server can give: says so when this is another than was asked for.
   plot.Other = ({ given, asked }) => attune.net.isReport && given !== asked &&
     html`<p class="notice">This report holds ${given}, not ${asked}. Run attune dashboard to see it.</p>`;
+
+  // Says that a picture does not follow the filters, while there are some.
+  plot.Whole = ({ experiment }) => (experiment.filters.value.length ? html`<p class="quiet">This is computed from all trials, whatever is selected.</p>` : null);
 
   plot.Problem = ({ state }) => (state.value.problem ? html`<p class="quiet" role="status">${state.value.problem}</p>` : null);
 })();

@@ -15,7 +15,8 @@
     // The place between grid points at each pixel: [index below, share of the next]; choices have no "between".
     const places = (scale, points, length, start, sign) => Array.from({ length }, (_, k) => {
       const value = scale.at(start + sign * (k + 0.5) * size);
-      if (scale.kind === "category") return [Math.min(points.length - 1, Math.max(0, Math.round(value))), 0];
+      // A candidate that equals an earlier one has no point of its own.
+      if (scale.kind === "category") return [points.indexOf(Math.round(value)), 0];
       let i = 0;
       while (i < points.length - 2 && points[i + 1] < value) i++;
       const share = points.length < 2 ? 0 : (scale.of(value) - scale.of(points[i])) / (scale.of(points[i + 1]) - scale.of(points[i]));
@@ -29,6 +30,7 @@
       const below = j * nx, above = Math.min(ny - 1, j + 1) * nx;
       for (let c = 0; c < image.width; c++) {
         const [i, u] = across[c];
+        if (i < 0 || j < 0) continue;
         const k = Math.min(nx - 1, i + 1);
         const value = (1 - v) * ((1 - u) * values[below + i] + u * values[below + k]) + v * ((1 - u) * values[above + i] + u * values[above + k]);
         if (value - value !== 0) continue;

@@ -133,7 +133,10 @@
   };
 
   plot.Lines = function (props) {
-    const csv = () => [["line", props.x || "x", props.y || "y"], ...props.lines.flatMap((line) => Array.from(line.xs, (x, i) => [line.name, x, line.ys[i]]))];
+    const banded = props.lines.some(({ band }) => band);
+    const ends = ({ band }, i) => (banded ? [band?.low[i], band?.high[i]] : []);
+    const csv = () => [["line", props.x || "x", props.y || "y", ...(banded ? ["low", "high"] : [])],
+      ...props.lines.flatMap((line) => Array.from(line.xs, (x, i) => [line.name, x, line.ys[i], ...ends(line, i)]))];
     return html`<${plot.Figure} name=${props.name} experiment=${props.experiment} height=${props.height || 260} tools=${props.tools}
       csv=${csv} draw=${(pen, width, height) => plot.drawLines(pen, width, height, props)} />`;
   };
