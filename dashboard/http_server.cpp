@@ -1,40 +1,33 @@
 #include "dashboard/http_server.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <list>
 #include <optional>
 #include <tuple>
 
 #include <boost/asio/generic/stream_protocol.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 
+#include "dashboard/listening_sockets.h"
 #include "os/trust.h"
-#include "wire/host_port.h"
 
 namespace attune {
 namespace {
 
 namespace asio = boost::asio;
 namespace http = boost::beast::http;
-using asio::ip::tcp;
 using Code = boost::system::error_code;
 using Socket = asio::generic::stream_protocol::socket;
 using Acceptor = asio::basic_socket_acceptor<asio::generic::stream_protocol>;
 
-constexpr std::string_view kUnix = "unix:";
 constexpr std::size_t kWritePart = 64 << 10;
-constexpr int kPortTries = 16;  // until one is free in IPv4 and IPv6
 
 HttpResponse plain_error(int status, const std::string& why) {
   return HttpResponse::text(status, "text/plain; charset=utf-8", why + "\n");
@@ -44,7 +37,7 @@ HttpResponse plain_error(int status, const std::string& why) {
 
 // A socket at which clients connect.
 struct HttpServer::Listener {
-  explicit Listener(asio::io_context& io) : acceptor(io), pause(io) {}
+  Listener(Acceptor opened, asio::io_context& io) : acceptor(std::move(opened)), pause(io) {}
 
   Acceptor acceptor;
   asio::steady_timer pause;  // after an error of accept()
@@ -54,17 +47,12 @@ struct HttpServer::State {
   State(asio::io_context& context, Handler handle, BodyLimit body, const HttpLimits& most)
       : io(context), handler(std::move(handle)), body_limit(std::move(body)), limits(most) {}
 
-  // Adds a listener at an endpoint.
-  Code open(const asio::generic::stream_protocol::endpoint& endpoint, bool reuse);
-
   asio::io_context& io;
   Handler handler;  // empty: the server is gone
   BodyLimit body_limit;
   HttpLimits limits;
-  std::list<Listener> listeners;
-  std::string address;
-  std::string socket_file;  // to remove at the end
-  bool loopback = true;
+  ListeningSockets sockets;
+  std::list<Listener> listeners;  // with the acceptors of `sockets`
   // Those that wait for their client. The one that has waited for longest is first.
   std::list<Connection*> waiting;
   std::list<Connection*> all;
@@ -320,90 +308,19 @@ HttpServer::~HttpServer() {
     listener.pause.cancel();
   }
   for (Connection* connection : state_->all) connection->drop();
-  if (!state_->socket_file.empty()) ::unlink(state_->socket_file.c_str());
+  if (!state_->sockets.socket_file.empty()) ::unlink(state_->sockets.socket_file.c_str());
 }
 
-const std::string& HttpServer::address() const { return state_->address; }
-bool HttpServer::is_loopback() const { return state_->loopback; }
-
-Code HttpServer::State::open(const asio::generic::stream_protocol::endpoint& endpoint, bool reuse) {
-  Acceptor& acceptor = listeners.emplace_back(io).acceptor;
-  Code error;
-  std::ignore = acceptor.open(endpoint.protocol(), error);
-  if (!error && reuse)
-    std::ignore = acceptor.set_option(asio::socket_base::reuse_address(true), error);
-  // The file of a socket must never be open to others, not even for a moment.
-  const mode_t before = ::umask(0177);
-  if (!error) std::ignore = acceptor.bind(endpoint, error);
-  ::umask(before);
-  if (!error) std::ignore = acceptor.listen(asio::socket_base::max_listen_connections, error);
-  if (error) listeners.pop_back();
-  return error;
-}
-
-Result<void> HttpServer::listen_at_file(State& state, const std::string& file) {
-  if (file.empty() || file.size() > 100)
-    return fail(fmt::format("{}{}: the path of a socket has 1 to 100 bytes", kUnix, file));
-  const asio::local::stream_protocol::endpoint endpoint(file);
-  Code error;
-  struct stat status = {};
-  if (::lstat(file.c_str(), &status) == 0) {
-    asio::local::stream_protocol::socket other(state.io);
-    std::ignore = other.connect(endpoint, error);
-    if (!S_ISSOCK(status.st_mode) || error != asio::error::connection_refused)
-      return fail(fmt::format("{}{}: {}", kUnix, file,
-                              error ? "something else is there" : "another server listens there"));
-    ::unlink(file.c_str());
-  }
-  error = state.open(endpoint, false);
-  if (error) return fail(fmt::format("cannot listen at {}{}: {}", kUnix, file, error.message()));
-  state.socket_file = file;
-  state.address = std::string(kUnix) + file;
-  return {};
-}
-
-Result<void> HttpServer::listen_at_port(State& state, const std::string& address) {
-  const HostPort wanted = TRY(parse_host_port(address));
-  tcp::resolver resolver(state.io);
-  Code error;
-  const auto found = resolver.resolve(wanted.host, std::to_string(wanted.port), error);
-  if (error || found.empty())
-    return fail(fmt::format("cannot listen at {}: {}", address, error.message()));
-  const tcp::endpoint first = found.begin()->endpoint();
-  state.loopback = first.address().is_loopback();
-  const asio::ip::address v4 = asio::ip::address_v4::loopback();
-  const asio::ip::address v6 = asio::ip::address_v6::loopback();
-  const bool is_localhost = first.address() == v4 || first.address() == v6;
-  const asio::ip::address twin = first.address() == v4 ? v6 : v4;
-  for (int tried = 1;; ++tried) {
-    error = state.open(first, true);
-    if (error) return fail(fmt::format("cannot listen at {}: {}", address, error.message()));
-    tcp::endpoint bound;
-    const auto local = state.listeners.front().acceptor.local_endpoint(error);
-    std::memcpy(bound.data(), local.data(), local.size());
-    state.address = HostPort{wanted.host, bound.port()}.text();
-    if (!is_localhost) return {};
-    error = state.open(tcp::endpoint(twin, bound.port()), true);
-    if (error != asio::error::address_in_use) return {};  // else the machine has only one of them
-    state.listeners.clear();
-    if (wanted.port != 0 || tried == kPortTries)
-      return fail(
-          fmt::format("cannot listen at {}: {} of this port is taken, and programs that "
-                      "ask localhost could get there; choose another port",
-                      address, twin.to_string()));
-  }
-}
+const std::string& HttpServer::address() const { return state_->sockets.address; }
+bool HttpServer::is_loopback() const { return state_->sockets.loopback; }
 
 Result<std::unique_ptr<HttpServer>> HttpServer::listen(asio::io_context& io,
                                                        const std::string& address, Handler handler,
                                                        BodyLimit body_limit, HttpLimits limits) {
   auto state = std::make_shared<State>(io, std::move(handler), std::move(body_limit), limits);
-  if (address.starts_with(kUnix)) {
-    TRY(listen_at_file(*state, address.substr(kUnix.size())));
-  } else {
-    TRY(listen_at_port(*state, address));
-  }
-  for (Listener& listener : state->listeners) accept(state, listener);
+  state->sockets = TRY(open_listening_sockets(io, address));
+  for (Acceptor& acceptor : state->sockets.acceptors)
+    accept(state, state->listeners.emplace_back(std::move(acceptor), io));
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(state)));
 }
 
@@ -422,7 +339,8 @@ void HttpServer::accept(const std::shared_ptr<State>& state, Listener& listener)
       state->waiting.front()->drop();
       room = true;
     }
-    const bool stranger = !state->socket_file.empty() && !check_peer(socket.native_handle());
+    const bool stranger =
+        !state->sockets.socket_file.empty() && !check_peer(socket.native_handle());
     // Without room all others are at work: the client must come again.
     if (room && !stranger) std::make_shared<Connection>(std::move(socket), state)->start();
     accept(state, listener);

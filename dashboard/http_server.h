@@ -57,10 +57,7 @@ class HttpServer {
   // server reads nothing that its sender may not send anyway. The request has no body yet.
   using BodyLimit = std::function<std::size_t(const HttpRequest& head)>;
 
-  // `address`: HOST:PORT (port 0: the system chooses one), or unix:PATH of a socket that only its
-  // user can open. A socket that a dead server has left there is replaced. Errors name the address.
-  // At 127.0.0.1 it listens at [::1] as well, and the other way round: "localhost" may mean either,
-  // and another user could take the other one.
+  // `address`: as for open_listening_sockets() (dashboard/listening_sockets.h). Errors name it.
   static Result<std::unique_ptr<HttpServer>> listen(boost::asio::io_context& io,
                                                     const std::string& address, Handler handler,
                                                     BodyLimit body_limit, HttpLimits limits = {});
@@ -76,8 +73,6 @@ class HttpServer {
   class Connection;
   explicit HttpServer(std::shared_ptr<State> state);
   struct Listener;
-  static Result<void> listen_at_file(State& state, const std::string& file);
-  static Result<void> listen_at_port(State& state, const std::string& address);
   static void accept(const std::shared_ptr<State>& state, Listener& listener);
   std::shared_ptr<State> state_;
 };

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <numeric>
 #include <span>
 
 #include "base/objective_json.h"
 #include "manager/cli/commands/searched_space.h"
+#include "manager/dashboard/column_packing.h"
 #include "manager/dashboard/shown_runs.h"
 #include "manager/store/stored_values.h"
 
@@ -21,43 +21,11 @@ namespace {
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 constexpr std::uint16_t kNoWorker = std::numeric_limits<std::uint16_t>::max();
-constexpr float kRest = 0.05F;   // seconds; what passes in between otherwise is less
-constexpr std::size_t kPad = 8;  // columns begin at multiples of it, as typed arrays need
+constexpr float kRest = 0.05F;  // seconds; what passes in between otherwise is less
 
 json searched_of(const StoredExperiment& experiment) {
   return experiment.file.is_object() ? experiment.file.value("searchSpace", json()) : json();
 }
-
-// Collects columns behind a header that says where each is.
-class Packing {
- public:
-  // Returns what the header says of the column.
-  template <class T>
-  json add(const std::string& name, const char* type, const std::vector<T>& column,
-           std::span<const std::size_t> rows) {
-    const std::size_t begin = body_.size();
-    body_.resize(begin + rows.size() * sizeof(T));
-    char* out = body_.data() + begin;
-    for (const std::size_t row : rows) {
-      std::memcpy(out, &column[row], sizeof(T));
-      out += sizeof(T);
-    }
-    body_.resize((body_.size() + kPad - 1) / kPad * kPad);
-    return {{"name", name}, {"type", type}, {"offset", begin}};
-  }
-
-  std::string text(const json& header) const {
-    std::string head = dump_json(header);
-    head.append((kPad - (head.size() + 4) % kPad) % kPad, ' ');
-    const auto size = static_cast<std::uint32_t>(head.size());
-    std::string whole(4, '\0');
-    for (std::size_t i = 0; i < 4; ++i) whole[i] = static_cast<char>(size >> (8 * i) & 0xff);
-    return whole + head + body_;
-  }
-
- private:
-  std::string body_;
-};
 
 // Whether a float cannot tell the values of a domain apart: large integers, and sets of candidates,
 // of which each is a bit. Multiples of a step get a digit more, which shows when they are written.
@@ -366,7 +334,7 @@ std::string TrialColumns::changes(const std::string& cursor, std::size_t limit, 
   bool more = false;
   const std::vector<std::size_t> rows = changed_since(number, limit, more);
   const std::uint32_t next = rows.empty() ? std::min(number, changes_) : change_[rows.back()];
-  Packing packing;
+  ColumnPacking packing;
   json columns = json::array();
   const auto add = [&](const std::string& name, const char* type, const auto& column) {
     columns.push_back(packing.add(name, type, column, rows));
