@@ -1,5 +1,7 @@
 #include "dashboard/access.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -24,6 +26,16 @@ bool matches(const Secret& secret, std::string_view hex) {
 
 HttpRefusal read_only_refusal() {
   return {403, "the dashboard was started with --read-only: it changes nothing"};
+}
+
+// Servers on other ports of the same host set cookies in the same place.
+std::string cookie_name(const HttpRequest& request) {
+  const std::string host = request.header("host");
+  const std::size_t colon = host.rfind(':');
+  std::string port = colon == std::string::npos ? "" : host.substr(colon + 1);
+  if (port.size() > 5 || !std::ranges::all_of(port, [](char c) { return c >= '0' && c <= '9'; }))
+    port.clear();
+  return "attune" + port;
 }
 
 }  // namespace
@@ -53,9 +65,14 @@ std::optional<HttpRefusal> Access::check_user(const HttpRequest& request, bool c
   const std::string authorization = request.header("authorization");
   const bool program = authorization.starts_with(kBearer) &&
                        knows(std::string_view(authorization).substr(kBearer.size()));
-  if (!program && !matches(key_, request.header("attune-key")))
+  const bool page = matches(cookie_, request.cookie(cookie_name(request))) &&
+                    matches(key_, request.header("attune-key"));
+  if (!program && !page)
     return HttpRefusal{401, "open the link that attune dashboard has printed, or send its token"};
-  if (changes && rules_.read_only) return read_only_refusal();
+  if (!changes) return std::nullopt;
+  if (rules_.read_only) return read_only_refusal();
+  if (!program && request.header("origin").empty())
+    return HttpRefusal{403, "a change by a page must name its Origin"};
   return std::nullopt;
 }
 
@@ -71,5 +88,14 @@ std::optional<HttpRefusal> Access::check_prefixed(bool changes) const {
 }
 
 bool Access::knows(std::string_view token) const { return matches(token_, token); }
+
+std::string Access::set_cookie(const HttpRequest& request) const {
+  return fmt::format("{}={}; HttpOnly; SameSite=Strict; Path=/", cookie_name(request),
+                     cookie_.hex());
+}
+
+std::string Access::clear_cookie(const HttpRequest& request) const {
+  return cookie_name(request) + "=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0";
+}
 
 }  // namespace attune

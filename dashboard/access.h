@@ -5,11 +5,13 @@
 //   Host    must be a loopback name or one that was allowed. A page of evil.example whose name is
 //           made to point here (DNS rebinding) sends its own name.
 //   Origin  of a request that a web page sends must be this server.
-//   Who     must know the token: as "Authorization: Bearer TOKEN" (programs), or by the key that a
-//           log-in with the token gives (the page, as "Attune-Key: KEY"). The page keeps the key
-//           where only pages of this host and port can read it. A cookie would not do: browsers
-//           send it to every port of a host, so a server of another user could collect it.
-//   Prefix  Some clients of other programs cannot send a header. What they may
+//   Who     must know the token: as "Authorization: Bearer TOKEN" (programs), or by the two halves
+//           that a log-in with the token gives (the page): a cookie and a key. Scripts cannot read
+//           the cookie, but browsers send it to every port of a host, so a server of another user
+//           could collect it. The key, sent as "Attune-Key: KEY", is kept where only pages of this
+//           host and port can read it. Neither is worth anything without the other.
+//   Changes by the page must name the page as their Origin.
+//   Prefix  Some clients of other programs can send neither a header nor a cookie. What they may
 //           ask for lies below a path that only its user knows: /PREFIX/... . Who has the prefix
 //           has these paths, and no others: the token cannot be computed from it.
 //
@@ -40,6 +42,7 @@ class Access {
       : rules_(std::move(rules)),
         token_(token),
         prefix_(token.mac("prefix")),
+        cookie_(Secret::draw()),
         key_(Secret::draw()) {}
 
   // Of every request, also for the files of the page, which are no secret.
@@ -58,12 +61,15 @@ class Access {
   // Changes only with the token.
   std::string prefix() const { return prefix_.hex(); }
 
-  // What a log-in gives. Each server draws it anew, so it ends with the server.
+  // After a log-in: the header Set-Cookie, and the key. They are drawn anew by each server, so they
+  // end with it.
+  std::string set_cookie(const HttpRequest& request) const;
+  std::string clear_cookie(const HttpRequest& request) const;
   std::string key() const { return key_.hex(); }
 
  private:
   AccessRules rules_;
-  Secret token_, prefix_, key_;
+  Secret token_, prefix_, cookie_, key_;
 };
 
 }  // namespace attune

@@ -155,6 +155,11 @@ struct Dashboard::State {
         return send(answer, error_response(refusal->status, refusal->why));
       return send(answer, json_response(200, state));
     }
+    if (request.method == "DELETE") {
+      HttpResponse response = json_response(200, {{"format", 1}});
+      response.headers.emplace_back("Set-Cookie", access.clear_cookie(request));
+      return send(answer, std::move(response));
+    }
     if (request.method != "POST")
       return send(answer, error_response(405, "this address does not take " + request.method));
     const auto body = parse_json(request.body);
@@ -165,7 +170,9 @@ struct Dashboard::State {
                                          "the token is not that of this server; open the link "
                                          "that attune dashboard has printed"));
     state["key"] = access.key();
-    send(answer, json_response(200, state));
+    HttpResponse response = json_response(200, state);
+    response.headers.emplace_back("Set-Cookie", access.set_cookie(request));
+    send(answer, std::move(response));
   }
 
   void open_stream(const HttpRequest& request, const Answer& answer) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/json.h"
 
@@ -42,6 +43,12 @@ Result<std::string> segment(std::string_view text) {
   if (name.empty() || name == "." || name == ".." || !plain || !is_utf8(name))
     return fail("the URL has a part that is empty, a dot, or no plain name");
   return name;
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
 }
 
 std::string first_of(const std::vector<std::pair<std::string, std::string>>& pairs,
@@ -101,6 +108,22 @@ Result<HttpTarget> parse_target(std::string_view text) {
 }
 
 std::string HttpRequest::header(std::string_view name) const { return first_of(headers, name); }
+
+std::string HttpRequest::cookie(std::string_view name) const {
+  std::string found;
+  for (const auto& [key, value] : headers) {
+    if (key != "cookie") continue;
+    // It cannot fail: the function that it calls does not.
+    std::ignore = for_parts(value, ';', [&](std::string_view part) -> Result<void> {
+      part = trimmed(part);
+      const std::size_t equals = part.find('=');
+      if (found.empty() && equals != std::string_view::npos && part.substr(0, equals) == name)
+        found = part.substr(equals + 1);
+      return {};
+    });
+  }
+  return found;
+}
 
 HttpResponse HttpResponse::text(int status, std::string type, std::string body) {
   return {status, std::move(type), std::make_shared<const std::string>(std::move(body)), {}};

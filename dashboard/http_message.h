@@ -35,6 +35,8 @@ struct HttpRequest {
 
   // The value of the first header of that name, which is in lower case; empty: there is none.
   std::string header(std::string_view name) const;
+  // The value of a cookie; empty: there is none.
+  std::string cookie(std::string_view name) const;
 };
 
 struct HttpResponse {

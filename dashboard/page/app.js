@@ -93,7 +93,7 @@
       ${session.readOnly && session.state === "in" && html`<span class="badge quiet">${net.isReport ? "report" : "read only"}</span>`}
       <button onClick=${flipTheme} aria-label="Light or dark theme">${attune.theme.value === "dark" ? "☀" : "☾"}</button>
       <button onClick=${() => (helpOpen.value = true)} aria-label="Shortcuts">?</button>
-      ${!net.isReport && session.state === "in" && html`<button onClick=${net.logout}>Log out</button>`}
+      ${!net.isReport && session.state === "in" && html`<button onClick=${() => net.logout().catch((error) => attune.say(error.message, true))}>Log out</button>`}
     </header>`;
   }
 

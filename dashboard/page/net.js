@@ -89,7 +89,8 @@
     entered(answer);
   }
 
-  function logout() {
+  async function logout() {
+    await post("/session", undefined, "DELETE");
     key = "";
     attune.remember(keyName, null);
     session.value = { ...session.peek(), state: "out" };

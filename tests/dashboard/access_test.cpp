@@ -11,6 +11,11 @@ HttpRequest request(Headers headers) {
   return {.method = "GET", .target = {}, .headers = std::move(headers), .body = ""};
 }
 
+std::string cookie_of(const Access& access, const std::string& host) {
+  const std::string set = access.set_cookie(request({{"host", host}}));
+  return set.substr(0, set.find(';'));
+}
+
 TEST_CASE("access: only names that were allowed are served") {
   const Access access({.hosts = {"tuning.example"}}, Secret::draw());
   for (const char* host : {"localhost", "localhost:8470", "LOCALHOST:1", "127.0.0.1:8470", "[::1]",
@@ -44,32 +49,60 @@ TEST_CASE("access: pages of other sites are not served") {
       {{"host", "localhost"}, {"sec-fetch-site", "cross-site"}, {"sec-fetch-mode", "navigate"}})));
 }
 
-TEST_CASE("access: data and changes need the token or the key") {
+TEST_CASE("access: data need the token, or the cookie and the key") {
   const Secret token = Secret::draw();
   const Access access({}, token);
+  const auto status = [&](Headers headers) {
+    headers.emplace_back("host", "localhost:8470");
+    const auto refusal = access.check_user(request(std::move(headers)), false);
+    return refusal ? refusal->status : 200;
+  };
+  CHECK(status({}) == 401);
+  CHECK(status({{"authorization", "Bearer " + token.hex()}}) == 200);
+  CHECK(status({{"authorization", "Bearer " + Secret::draw().hex()}}) == 401);
+  CHECK(status({{"authorization", "Bearer "}}) == 401);
+  CHECK(status({{"authorization", token.hex()}}) == 401);
+  const std::string cookie = cookie_of(access, "localhost:8470"), key = access.key();
+  CHECK(status({{"cookie", cookie}, {"attune-key", key}}) == 200);
+  CHECK(status({{"cookie", cookie}}) == 401);  // a server at another port gets it, too
+  CHECK(status({{"attune-key", key}}) == 401);
+  CHECK(status({{"cookie", cookie}, {"attune-key", Secret::draw().hex()}}) == 401);
+  CHECK(status({{"cookie", cookie}, {"attune-key", ""}}) == 401);
+  CHECK(status({{"cookie", cookie_of(access, "localhost:8471")}, {"attune-key", key}}) == 401);
+  CHECK(status({{"cookie", "attune8470=" + token.hex()}, {"attune-key", key}}) == 401);
+  CHECK(status({{"cookie", "attune8470="}, {"attune-key", key}}) == 401);
   const Access other({}, token);  // a server that was started later
-  const std::string bearer = "Bearer " + token.hex();
-  for (const bool changes : {false, true}) {
-    const auto status = [&](const Access& whose, Headers headers) {
-      headers.emplace_back("host", "localhost:8470");
-      const auto refusal = whose.check_user(request(std::move(headers)), changes);
-      return refusal ? refusal->status : 200;
-    };
-    INFO(changes);
-    CHECK(status(access, {}) == 401);
-    CHECK(status(access, {{"authorization", bearer}}) == 200);
-    CHECK(status(access, {{"authorization", "Bearer " + Secret::draw().hex()}}) == 401);
-    CHECK(status(access, {{"authorization", "Bearer "}}) == 401);
-    CHECK(status(access, {{"authorization", token.hex()}}) == 401);
-    CHECK(status(access, {{"attune-key", access.key()}}) == 200);
-    CHECK(status(access, {{"attune-key", token.hex()}}) == 401);
-    CHECK(status(access, {{"attune-key", ""}}) == 401);
-    CHECK(status(access, {{"cookie", "attune8470=" + access.key()}}) == 401);
-    CHECK(status(other, {{"attune-key", access.key()}}) == 401);
-    const Access reader({.hosts = {}, .read_only = true}, token);
-    CHECK(status(reader, {{"authorization", bearer}}) == (changes ? 403 : 200));
-    CHECK(status(reader, {}) == 401);
-  }
+  CHECK(status({{"cookie", cookie_of(other, "localhost:8470")}, {"attune-key", key}}) == 401);
+}
+
+TEST_CASE("access: a change of a page names the page") {
+  const Secret token = Secret::draw();
+  const Access access({}, token);
+  const std::string cookie = cookie_of(access, "localhost:8470");
+  const auto status = [&](const Access& whose, Headers headers) {
+    headers.emplace_back("host", "localhost:8470");
+    const auto refusal = whose.check_user(request(std::move(headers)), true);
+    return refusal ? refusal->status : 200;
+  };
+  const std::string origin = "http://localhost:8470";
+  CHECK(status(access, {}) == 401);
+  CHECK(status(access, {{"cookie", cookie}, {"origin", origin}}) == 401);
+  CHECK(status(access, {{"cookie", cookie}, {"attune-key", access.key()}}) == 403);
+  CHECK(status(access, {{"attune-key", access.key()}, {"origin", origin}}) == 401);
+  const Headers all = {{"cookie", cookie}, {"origin", origin}, {"attune-key", access.key()}};
+  CHECK(status(access, all) == 200);
+  CHECK(status(access, {{"authorization", "Bearer " + token.hex()}}) == 200);
+  const Access reader({.hosts = {}, .read_only = true}, token);
+  CHECK(status(reader, {{"authorization", "Bearer " + token.hex()}}) == 403);
+}
+
+TEST_CASE("access: the cookie is out of reach of scripts and of other sites") {
+  const Access access({}, Secret::draw());
+  const std::string set = access.set_cookie(request({{"host", "127.0.0.1:8470"}}));
+  CHECK(set.starts_with("attune8470="));
+  CHECK(set.find("; HttpOnly; SameSite=Strict; Path=/") != std::string::npos);
+  // What stands behind the colon is a port, or nothing.
+  CHECK(access.set_cookie(request({{"host", "localhost:1;x=y"}})).starts_with("attune="));
 }
 
 }  // namespace attune::access_test

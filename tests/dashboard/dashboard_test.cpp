@@ -92,7 +92,7 @@ TEST_CASE("dashboard: the page is light") {
   CHECK(find_page_file("licences.txt")->plain.find("MIT") != std::string::npos);
 }
 
-TEST_CASE("dashboard: data and changes need the token, or the key of a log-in") {
+TEST_CASE("dashboard: data need the token, or the cookie and the key of a log-in") {
   World world;
   HttpClient client = world.client();
   CHECK(has_status(client.ask(world.get("/api/v1/plain")), 401));
@@ -108,16 +108,19 @@ TEST_CASE("dashboard: data and changes need the token, or the key of a log-in") 
   const json answer = parse_json(body_of(session)).value();
   CHECK(answer["read_only"] == false);
   CHECK(answer["version"] == "1.2.3");
-  CHECK(field(session, "Set-Cookie").empty());  // servers on other ports would get it, too
+  const std::string set = field(session, "Set-Cookie");
+  const std::string cookie = "Cookie: " + set.substr(0, set.find(';')) + "\r\n";
   const std::string key = "Attune-Key: " + answer["key"].get<std::string>() + "\r\n";
-  CHECK(has_status(client.ask(world.get("/api/v1/plain", key)), 200));
-  CHECK(has_status(client.ask(world.get("/api/v1/session", key)), 200));
+  CHECK(has_status(client.ask(world.get("/api/v1/plain", cookie)), 401));
+  CHECK(has_status(client.ask(world.get("/api/v1/plain", key)), 401));
+  CHECK(has_status(client.ask(world.get("/api/v1/plain", cookie + key)), 200));
+  CHECK(has_status(client.ask(world.get("/api/v1/session", cookie + key)), 200));
   const std::string origin = "Origin: http://" + world.dashboard->address() + "\r\n";
-  CHECK(has_status(client.ask(world.post("/api/v1/change", "{}", origin)), 401));
-  CHECK(has_status(client.ask(world.post("/api/v1/change", "{}", origin + key)), 200));
-  CHECK(has_status(
-      client.ask(world.post("/api/v1/change", "{}", key + "Origin: http://evil.example\r\n")),
-      403));
+  CHECK(has_status(client.ask(world.post("/api/v1/change", "{}", cookie + key)), 403));
+  CHECK(has_status(client.ask(world.post("/api/v1/change", "{}", cookie + origin + key)), 200));
+  CHECK(has_status(client.ask(world.post("/api/v1/change", "{}",
+                                         cookie + key + "Origin: http://evil.example\r\n")),
+                   403));
 }
 
 TEST_CASE("dashboard: who is not known may send little") {

@@ -28,14 +28,18 @@ TEST_CASE("http message: no part of a path leads elsewhere") {
   }
 }
 
-TEST_CASE("http message: headers are found by their names") {
+TEST_CASE("http message: headers and cookies are found by their names") {
   const HttpRequest request{
       .method = "GET",
       .target = {},
-      .headers = {{"accept", "*/*"}, {"host", "localhost"}, {"host", "elsewhere"}},
+      .headers = {{"cookie", "a=1; attune80=xyz ;b"}, {"cookie", "c=3"}, {"host", "localhost"}},
       .body = ""};
   CHECK(request.header("host") == "localhost");
   CHECK(request.header("origin").empty());
+  CHECK(request.cookie("attune80") == "xyz");
+  CHECK(request.cookie("attune8").empty());
+  CHECK(request.cookie("c") == "3");
+  CHECK(request.cookie("b").empty());
 }
 
 }  // namespace attune::http_message_test

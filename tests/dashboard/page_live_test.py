@@ -125,7 +125,7 @@ class FollowTest(LiveCase):
         self.let("t0001")
         wait_for(lambda: self.workshop.trials(self.id)[1]["status"] == "succeeded", "trial 1 to end")
         self.serve(f"127.0.0.1:{port}")
-        # Each server draws its key anew. The page asks for the token, and stays where it was.
+        # Each server draws its cookie and its key anew. The page asks for the token, and stays where it was.
         self.browser.wait_text("Open the link that attune dashboard prints")
         self.browser.fill("input[type=password]", self.dashboard.link)
         self.browser.key("Enter")
