@@ -52,7 +52,7 @@ class PanelsTest(page_case.PageCase):
             self.assertEqual(row[4], str(trials["succeeded"] + trials["failed"] + trials["early_stopped"]))
             self.assertEqual(row[7], str(trials["failed"]))
         self.assertEqual(rows, {})
-        self.browser.wait_text("3 experiments, 0 running.")
+        self.browser.wait_text(f"{len(self.workshop.ids())} experiments, 0 running.")
         self.browser.fill("[data-search]", "digi")
         self.browser.wait_text("1 found")
         self.assertEqual(len(self.table_of("Experiments")), 1)
@@ -282,14 +282,12 @@ class PanelsTest(page_case.PageCase):
         self.browser.click("[aria-label=Stream] button:last-child")
         self.browser.wait("document.querySelector('pre[aria-label=stderr]')?.textContent === 'to the other stream\\n'")
         self.assertIn("log=stderr", self.browser.evaluate("location.hash"))
-        self.assertIn("parameter.cfg", [row[0] for row in self.table_of("Files")])
+        place = 1 + [row[0] for row in self.table_of("Files")].index("parameter.cfg")
         (attempt,) = self.table_of("Attempts")
         self.assertEqual(attempt[3], "succeeded: exit code 0")
-        status = self.browser.evaluate("""async () => {
-            const link = [...document.querySelectorAll('a[download]')].find((one) => one.download === 'parameter.cfg');
-            return await (await fetch(link.href)).text();
-        }""", None)
-        self.assertEqual(json.loads(status)["parameters"], known["parameters"])
+        name, text = self.saved(f"[aria-label=Files] tbody tr:nth-child({place}) button")
+        self.assertEqual(name, "parameter.cfg")
+        self.assertEqual(json.loads(text)["parameters"], known["parameters"])
 
     def test_compare(self):
         self.show("#/", "Experiments")

@@ -50,6 +50,22 @@ class PagePartsTest(unittest.TestCase):
                            sample_report.columns([{**other, "worker": 0}], workers=["b"]))
         self.assertEqual([held["names"][i] for i in held["workers"]], ["a", "b"])
 
+    def test_runs_of_paused_trials_are_replaced(self):
+        rows = sample_report.trials(3)
+        run = {"trial": 1, "started": 0, "ended": 2, "worker": 0, "status": 2}
+        later = [run, {**run, "started": 5, "ended": 7, "worker": 1, "status": 3}]
+        held = self.browser.evaluate("""(first, second) => {
+            const columns = new attune.Columns();
+            const merge = (text) => columns.merge(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
+            const ran = () => [...columns.runs].map(([trial, runs]) => [trial, runs.map((run) => [run.started, run.worker, run.status])]);
+            return [merge(first), ran(), merge(second), ran(), columns.workers];
+        }""", *(base64.b64encode(answer).decode() for answer in (
+            sample_report.columns(rows, [run], workers=["a"]),
+            sample_report.columns([{**rows[1], "worker": 0}], later, workers=["b", "a"]))))
+        self.assertEqual(held[1], [[1, [[0, 0, 2]]]])
+        self.assertEqual(held[3], [[1, [[0, 1, 2], [5, 0, 3]]]])
+        self.assertEqual(held[4], ["a", "b"])
+
     def test_a_reset_forgets_all(self):
         held = self.merged(sample_report.columns(sample_report.trials(9)),
                            sample_report.columns(sample_report.trials(2), reset=True))

@@ -43,16 +43,27 @@ TYPES = {"trial": "u32", "status": "u8", "source": "u8", "reports": "u32", "work
 CODES = {"u8": "B", "u16": "H", "u32": "I", "f32": "f", "f64": "d"}
 
 
-def columns(rows, **header):
-    """The bytes of an answer of GET …/columns."""
-    body, described = b"", []
-    for name in rows[0] if rows else []:
-        kind = TYPES.get(name, "f32")
-        described.append({"name": name, "type": kind, "offset": len(body)})
-        body += array.array(CODES[kind], [row[name] for row in rows]).tobytes()
-        body += b"\0" * (-len(body) % 8)
+RUN = ("trial", "started", "ended", "worker", "status")
+
+
+def columns(rows, runs=(), **header):
+    """The bytes of an answer of GET …/columns. runs: of trials that were paused, with the keys of RUN."""
+    body = b""
+
+    def packed(names, rows):
+        nonlocal body
+        described = []
+        for name in names:
+            kind = TYPES.get(name, "f32")
+            described.append({"name": name, "type": kind, "offset": len(body)})
+            body += array.array(CODES[kind], [row[name] for row in rows]).tobytes()
+            body += b"\0" * (-len(body) % 8)
+        return described
+
+    described = packed(rows[0] if rows else [], rows)
+    ran = {"rows": len(runs), "columns": packed(RUN, runs)}
     text = json.dumps({"format": 1, "rows": len(rows), "next": "1", "more": False, "reset": False, "total": len(rows),
-                       "started": 1.7e9, "workers": [], "columns": described, **header}).encode()
+                       "started": 1.7e9, "workers": [], "columns": described, "runs": ran, **header}).encode()
     text += b" " * (-(4 + len(text)) % 8)
     return struct.pack("<I", len(text)) + text + body
 
