@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes an experiment of any size: ATTUNE FOLDER [--trials N] [--reports N]
+"""Makes an experiment of any size: ATTUNE FOLDER [--trials N] [--reports N] [--paused]
 
 attune simulate makes a small one, and SQL its rows in any number, which is a hundred times as fast.
 """
@@ -61,7 +61,12 @@ FROM trials AS t, n WHERE t.trial > 0;
 '''
 
 
-def fill(file, trials, reports):
+PAUSED = '''
+UPDATE trials SET status = 'PAUSED', ended_at = NULL, final_metric = NULL, score = NULL WHERE trial > 0;
+'''
+
+
+def fill(file, trials, reports, paused):
     import random
     draw = random.Random(1)
     store = sqlite3.connect(file)
@@ -72,6 +77,8 @@ def fill(file, trials, reports):
         store.execute(statement, {'reports': reports})
     if reports:
         store.execute(REPORTS, {'reports': reports})
+    if paused:
+        store.execute(PAUSED)
     store.commit()
     store.execute('PRAGMA wal_checkpoint(TRUNCATE)')
     store.close()
@@ -83,6 +90,7 @@ def main():
     parser.add_argument('folder', type=pathlib.Path)
     parser.add_argument('--trials', type=int, default=100_000)
     parser.add_argument('--reports', type=int, default=100, help='of each trial')
+    parser.add_argument('--paused', action='store_true', help='all trials but the first wait, as those of ASHA do')
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     file = options.folder / 'experiment.json'
@@ -92,7 +100,7 @@ def main():
         'experimentWorkingDirectory': str(options.folder)}))
     subprocess.run([options.attune, 'simulate', str(file), '--epochs', '1', '--quiet'], check=True,
                    stdout=subprocess.DEVNULL)
-    fill(options.folder / 'attune.sqlite', options.trials, options.reports)
+    fill(options.folder / 'attune.sqlite', options.trials, options.reports, options.paused)
 
 
 if __name__ == '__main__':
