@@ -8,9 +8,54 @@ constexpr const char* kOrFolder =
     "Id, beginning of an id, or name; or a folder of experiments, then its newest (default: the "
     "newest)";
 
-}  // namespace
+void add_report(CLI::App& app, ParsedOptions& found) {
+  CLI::App* report =
+      command(app, found, "Look", "report", "Write the page of an experiment as one HTML file",
+              &ParsedOptions::report,
+              "  attune report -o digits.html\n"
+              "  attune report /srv/tuning/attune-experiments\n"
+              "  attune report digits --dir /srv/tuning/attune-experiments\n");
+  choice_options(report, found.report.which, true);
+  report->get_option("experiment")->description(kOrFolder);
+  report->add_option("-o,--output", found.report.output, "File to write")
+      ->type_name("FILE")
+      ->capture_default_str();
+}
 
-void add_dashboard(CLI::App& app, ParsedOptions& found) {
+void add_plot(CLI::App& app, ParsedOptions& found) {
+  CLI::App* plot =
+      command(app, found, "Look", "plot", "Draw a picture of an experiment into a file",
+              &ParsedOptions::plot,
+              "  attune plot history -o history.svg\n"
+              "  attune plot slice -p lr -p units -o slice.png\n"
+              "  attune plot curves --best 3 --log -o curves.svg --width 400 --height 300\n");
+  plot->add_option("KIND", found.plot.kind,
+                   "history, curves, parallel, importance, slice, contour, timeline or front")
+      ->required()
+      ->check(CLI::IsMember({"history", "curves", "parallel", "importance", "slice", "contour",
+                             "timeline", "front"}));
+  choice_options(plot, found.plot.which, true);
+  plot->get_option("experiment")->description(kOrFolder);
+  plot->add_option("-o,--output", found.plot.output, "File to write, .svg or .png")
+      ->required()
+      ->type_name("FILE");
+  plot->add_option("--metric", found.plot.metric, "Another objective than the first")
+      ->type_name("NAME");
+  plot->add_option("-p,--parameter", found.plot.parameters,
+                   "A parameter of slice or contour; may be repeated. Without it those that matter "
+                   "most")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  plot->add_option("--best", found.plot.best, "curves: of so many of the best trials")
+      ->type_name("N")
+      ->check(CLI::Range(1, 6));
+  plot->add_flag("--log", found.plot.log, "Results on a logarithmic scale");
+  plot->add_option("--width", found.plot.width, "Units across; a PNG has 2 pixels for each")
+      ->check(CLI::Range(100, 10'000));
+  plot->add_option("--height", found.plot.height, "Units down")->check(CLI::Range(100, 10'000));
+}
+
+void add_server(CLI::App& app, ParsedOptions& found) {
   CLI::App* dashboard =
       command(app, found, "Look", "dashboard",
               "Serve a page that shows experiments, running and ended, and can steer them",
@@ -48,49 +93,14 @@ void add_dashboard(CLI::App& app, ParsedOptions& found) {
                       "Listen where other machines can reach it, although nothing is encrypted");
   dashboard->add_flag("--end-with-input", found.dashboard.end_with_input,
                       "End when standard input ends, such as with the program that holds it");
+}
 
-  CLI::App* report =
-      command(app, found, "Look", "report", "Write the page of an experiment as one HTML file",
-              &ParsedOptions::report,
-              "  attune report -o digits.html\n"
-              "  attune report /srv/tuning/attune-experiments\n"
-              "  attune report digits --dir /srv/tuning/attune-experiments\n");
-  choice_options(report, found.report.which, true);
-  report->get_option("experiment")->description(kOrFolder);
-  report->add_option("-o,--output", found.report.output, "File to write")
-      ->type_name("FILE")
-      ->capture_default_str();
+}  // namespace
 
-  CLI::App* plot =
-      command(app, found, "Look", "plot", "Draw a picture of an experiment into a file",
-              &ParsedOptions::plot,
-              "  attune plot history -o history.svg\n"
-              "  attune plot slice -p lr -p units -o slice.png\n"
-              "  attune plot curves --best 3 --log -o curves.svg --width 400 --height 300\n");
-  plot->add_option("KIND", found.plot.kind,
-                   "history, curves, parallel, importance, slice, contour, timeline or front")
-      ->required()
-      ->check(CLI::IsMember({"history", "curves", "parallel", "importance", "slice", "contour",
-                             "timeline", "front"}));
-  choice_options(plot, found.plot.which, true);
-  plot->get_option("experiment")->description(kOrFolder);
-  plot->add_option("-o,--output", found.plot.output, "File to write, .svg or .png")
-      ->required()
-      ->type_name("FILE");
-  plot->add_option("--metric", found.plot.metric, "Another objective than the first")
-      ->type_name("NAME");
-  plot->add_option("-p,--parameter", found.plot.parameters,
-                   "A parameter of slice or contour; may be repeated. Without it those that matter "
-                   "most")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
-  plot->add_option("--best", found.plot.best, "curves: of so many of the best trials")
-      ->type_name("N")
-      ->check(CLI::Range(1, 6));
-  plot->add_flag("--log", found.plot.log, "Results on a logarithmic scale");
-  plot->add_option("--width", found.plot.width, "Units across; a PNG has 2 pixels for each")
-      ->check(CLI::Range(100, 10'000));
-  plot->add_option("--height", found.plot.height, "Units down")->check(CLI::Range(100, 10'000));
+void add_dashboard(CLI::App& app, ParsedOptions& found) {
+  add_server(app, found);
+  add_report(app, found);
+  add_plot(app, found);
 }
 
 }  // namespace attune
