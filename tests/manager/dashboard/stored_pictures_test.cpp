@@ -28,7 +28,7 @@ struct World {
     }
     store.commit().value();
   }
-  Result<std::string> draw(PictureQuestion question, plots::PageSettings page = {}) {
+  Result<std::string> draw(const PictureQuestion& question, plots::PageSettings page = {}) {
     StoreReader reader = StoreReader::open(folder.path).value();
     return stored_picture(reader, reader.find("").value(), question, page);
   }
@@ -93,8 +93,8 @@ TEST_CASE("stored pictures: a timeline has lanes for workers, GPUs and what over
 
 TEST_CASE("stored pictures: what cannot be drawn is an error that says why") {
   World world;
-  const auto error = [&](PictureQuestion question) {
-    const auto drawn = world.draw(std::move(question));
+  const auto error = [&](const PictureQuestion& question) {
+    const auto drawn = world.draw(question);
     return drawn ? "" : drawn.error().message;
   };
   CHECK(error({.kind = "front"}).find("one objective") != std::string::npos);
