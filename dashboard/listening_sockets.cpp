@@ -23,6 +23,12 @@ using Code = boost::system::error_code;
 constexpr std::string_view kUnix = "unix:";
 constexpr int kPortTries = 16;  // until one is free in IPv4 and IPv6
 
+// Whether the machine has no IPv4, or no IPv6.
+bool is_missing(Code error) {
+  return error == asio::error::address_family_not_supported ||
+         error == boost::system::errc::address_not_available;
+}
+
 // Adds a socket at an endpoint.
 Code open(asio::io_context& io, const asio::generic::stream_protocol::endpoint& endpoint,
           bool reuse, ListeningSockets& sockets) {
@@ -85,12 +91,15 @@ Result<void> listen_at_port(asio::io_context& io, const std::string& address,
     sockets.address = HostPort{wanted.host, bound.port()}.text();
     if (!is_localhost) return {};
     error = open(io, tcp::endpoint(twin, bound.port()), true, sockets);
-    if (error != asio::error::address_in_use) return {};  // else the machine has only one of them
+    if (!error || is_missing(error)) return {};
     sockets.acceptors.clear();
+    if (error != asio::error::address_in_use)
+      return fail(fmt::format("cannot listen at {} besides {}: {}", twin.to_string(), address,
+                              error.message()));
     if (wanted.port != 0 || tried == kPortTries)
       return fail(
-          fmt::format("cannot listen at {}: {} of this port is taken, and programs that "
-                      "ask localhost could get there; choose another port",
+          fmt::format("cannot listen at {}: another program has this port of {}, and clients that "
+                      "ask localhost could reach it instead; choose another port",
                       address, twin.to_string()));
   }
 }

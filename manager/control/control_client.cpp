@@ -49,11 +49,15 @@ class Deadline {
   explicit Deadline(double seconds)
       : end_(Clock::now() +
              std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds))) {}
-  // Waits until the socket is ready for `events` of poll(2). False: it is too late.
+  // Waits until the socket is ready for `events` of poll(2). False: errno says why, ETIMEDOUT if it
+  // is too late.
   bool wait(int fd, short events) const {
     while (true) {
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(end_ - Clock::now()).count();
-      if (left <= 0) return false;
+      if (left <= 0) {
+        errno = ETIMEDOUT;
+        return false;
+      }
       pollfd poll = {fd, events, 0};
       const int ready = ::poll(&poll, 1, static_cast<int>(std::min<std::int64_t>(left, 60'000)));
       if (ready > 0) return true;

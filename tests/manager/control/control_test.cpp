@@ -170,9 +170,9 @@ TEST_CASE("control: a manager that answers without an end is given up") {
     while (::send(client.get(), "x", 1, MSG_NOSIGNAL) == 1) std::this_thread::yield();
   });
   const auto answer = ask_manager(folder.path, StatusRequest{}, 0.05);
-  REQUIRE_FALSE(answer.has_value());
-  CHECK(answer.error().message.find("gave no answer") != std::string::npos);
   endless.join();
+  REQUIRE_FALSE(answer.has_value());
+  CHECK_FALSE(answer.error().no_manager);
 }
 
 TEST_CASE("control: a request with a very long list is refused unread") {

@@ -68,10 +68,10 @@ TEST_CASE("stored pictures: a timeline has lanes for workers, GPUs and what over
   World world;
   Store store = Store::open(world.folder.path).value();
   REQUIRE(store.resume("abcd2345", 1100));
+  int attempt = 0;
   const auto run = [&](std::int64_t number, double start, double end, const std::string& worker,
                        const std::string& gpus, Ending how) {
     TrialRecord trial = pending_trial(number);
-    static int attempt = 0;  // numbers of attempts are unique in a trial
     trial.attempts = ++attempt;
     trial.start_time = start;
     store.add_attempt(trial, "", start).value();
