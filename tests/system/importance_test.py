@@ -53,7 +53,7 @@ def shares_of(variances):
 
 
 class Fanova(unittest.TestCase):
-    def shares(self, result, trials=600):
+    def shares(self, result, trials=300):
         """{parameter: share of the importance} by attune and by Optuna. `result` is an expression of awk."""
         with tempfile.TemporaryDirectory() as folder:
             self.folder = pathlib.Path(folder)
