@@ -1,0 +1,109 @@
+#include "bench/quality/run.h"
+
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <queue>
+
+#include "space/parse.h"
+#include "tuners/registry.h"
+
+namespace attune::bench {
+namespace {
+
+struct Running {
+  double end;
+  TrialId trial;
+  bool operator>(const Running& other) const {
+    return std::pair(end, trial) > std::pair(other.end, other.trial);
+  }
+};
+
+class Search {
+ public:
+  Search(const Problem& problem, const RunSettings& settings, Space space,
+         std::unique_ptr<Tuner> tuner)
+      : problem_(problem),
+        settings_(settings),
+        space_(std::move(space)),
+        tuner_(std::move(tuner)),
+        rng_(Rng(settings.seed).fork(problem.name)) {}
+
+  Run run() {
+    int ended = 0;
+    double now = 0;
+    TrialId next = 0;
+    for (;;) {
+      while (next < settings_.trials &&
+             running_.size() < static_cast<std::size_t>(settings_.parallel)) {
+        if (!start(next, now)) return finished();
+        ++next;
+      }
+      if (running_.empty()) return finished();
+      now = running_.top().end;
+      end(running_.top().trial);
+      running_.pop();
+      ++ended;
+      if (std::ranges::find(kMarks, ended) != std::end(kMarks)) result_.found.push_back(found_);
+    }
+  }
+
+ private:
+  bool start(TrialId id, double now) {
+    const auto begun = std::chrono::steady_clock::now();
+    const std::vector<Answer> answers = tuner_->ask({&id, 1});
+    const double ms =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begun).count();
+    result_.slowest_ask_ms = std::max(result_.slowest_ask_ms, ms);
+    result_.ask_ms += ms / settings_.trials;
+    const auto* proposal = std::get_if<Proposal>(&answers.front());
+    if (!proposal) return false;
+    points_[id] = proposal->point;
+    running_.push({now + rng_.uniform(1, 2), id});
+    return true;
+  }
+
+  void end(TrialId id) {
+    const json parameters = to_json(space_, points_.at(id));
+    Outcome outcome{.trial = id, .point = points_.at(id)};
+    const double chance = problem_.failing ? problem_.failing(parameters) : 0;
+    if (rng_.uniform() < chance) {
+      outcome.end = End::failed;
+    } else {
+      const double value = problem_.value(parameters);
+      outcome.loss = value + problem_.noise * rng_.normal();
+      if (*outcome.loss < observed_) {
+        observed_ = *outcome.loss;
+        found_ = value;
+      }
+    }
+    points_.erase(id);
+    tuner_->tell({&outcome, 1});
+  }
+
+  Run finished() { return std::move(result_); }
+
+  const Problem& problem_;
+  const RunSettings& settings_;
+  Space space_;
+  std::unique_ptr<Tuner> tuner_;
+  Rng rng_;
+  std::map<TrialId, Point> points_;
+  std::priority_queue<Running, std::vector<Running>, std::greater<>> running_;
+  double observed_ = HUGE_VAL, found_ = HUGE_VAL;
+  Run result_;
+};
+
+}  // namespace
+
+Result<Run> run(const Problem& problem, const RunSettings& settings) {
+  Space space = TRY(parse_space(problem.space));
+  json arguments = settings.arguments;
+  arguments["optimize_mode"] = "minimize";
+  arguments["seed"] = settings.seed;
+  MadeTuner made = TRY(make_tuner(builtin_tuners(), settings.tuner, arguments, {}, 0));
+  TRY(made.tuner->set_space(space));
+  return Search(problem, settings, std::move(space), std::move(made.tuner)).run();
+}
+
+}  // namespace attune::bench

@@ -1,0 +1,30 @@
+#pragma once
+// One search: a tuner against a problem, in virtual time.
+#include <vector>
+
+#include "base/result.h"
+#include "bench/quality/problem.h"
+
+namespace attune::bench {
+
+struct RunSettings {
+  std::string tuner = "auto";
+  json arguments = json::object();
+  int trials = 100;
+  int parallel = 1;  // so many trials run at once; each takes between one and two units of time
+  std::uint64_t seed = 0;
+};
+
+// After so many ended trials, what was found is written down.
+inline constexpr int kMarks[] = {25, 50, 100, 200, 300, 500, 1000, 2000};
+
+struct Run {
+  std::vector<double>
+      found;  // at each mark that was reached: the noiseless value of the best trial
+  double ask_ms = 0, slowest_ask_ms = 0;  // mean and maximum
+};
+
+// The best trial is the one with the best observed result. HUGE_VAL stands for none.
+Result<Run> run(const Problem& problem, const RunSettings& settings);
+
+}  // namespace attune::bench
