@@ -44,7 +44,7 @@ constexpr std::array kTurns = {region, process, region, process, region, estimat
 constexpr std::size_t kMany = 3;
 constexpr std::int64_t kMostProposed = std::int64_t{1} << 53;  // the largest count in a saved state
 // With more, a fit of a Gaussian process takes seconds.
-constexpr std::size_t kMostDimensions = 100;
+constexpr std::size_t kMostDimensions = 2000;
 // FreezeThaw begins about ten trials in the time of one full training.
 constexpr int kEnough = 500;
 // Each level of training is so many times the one before, and so are the iterations at which a

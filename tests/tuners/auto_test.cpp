@@ -88,7 +88,7 @@ TEST_CASE("auto: with several objectives the local search takes no part") {
 
 TEST_CASE("auto: a space of very many dimensions is the estimator's alone") {
   std::string text = "{";
-  for (int i = 0; i < 101; ++i) {
+  for (int i = 0; i < 2001; ++i) {
     text += (i > 0 ? ", \"x" : "\"x") + std::to_string(i) +
             R"(": {"_type": "uniform", "_value": [0, 1]})";
   }

@@ -19,6 +19,10 @@ constexpr int kMoreEvaluations = 25;
 // 95 % of a normal distribution lie within so many deviations of the mean.
 constexpr double kInterval = 1.96;
 constexpr std::size_t kRestartEvery = 4;
+// A space of more dimensions is large: there the evaluations of a fit are limited by their
+// multiplications, and no dimension is warped.
+constexpr std::size_t kLarge = 100;
+constexpr double kWork = 3e7;
 
 // Compares bits, because NaN (an inactive dimension) must equal NaN.
 bool same_bits(std::span<const double> a, std::span<const double> b) {
@@ -72,6 +76,15 @@ void Surrogate::take_targets(const History& history) {
   best_ = *std::ranges::min_element(targets_);
 }
 
+bool Surrogate::is_large() const { return categories_.size() > kLarge; }
+
+// Evaluations of a fit of n rows: at most `most`, fewer in many dimensions.
+int Surrogate::affordable(int most, std::size_t n) const {
+  if (!is_large()) return most;
+  const auto work = static_cast<double>(n * n * categories_.size());
+  return static_cast<int>(std::clamp(kWork / work, 2.0, static_cast<double>(most)));
+}
+
 void Surrogate::fit(const History& history) {
   std::vector<std::size_t> ranked = indices(members_.size());
   std::ranges::stable_sort(ranked, {}, [&](std::size_t i) { return targets_[i]; });
@@ -88,9 +101,10 @@ void Surrogate::fit(const History& history) {
   // Most fits continue from the last parameters, which are nearly right. A local maximum is left
   // only by the fits that start elsewhere, too.
   if (fits_ % kRestartEvery == 0) {
-    part.refit(kMoreEvaluations, settings_.warping);
+    part.refit(affordable(kMoreEvaluations, members.size()),
+               is_large() ? GaussianProcess::Warping::none : settings_.warping);
   } else {
-    part.fit(kEvaluations);
+    part.fit(affordable(kEvaluations, members.size()));
   }
   if (members.size() == members_.size()) {
     model_ = std::move(part);

@@ -31,7 +31,8 @@ class Surrogate {
             std::size_t output = 0);
 
   // Adds the results that are new in the history. When the history has grown by a twentieth, it
-  // chooses the rows again and fits the kernel's parameters. New results remove the pretended
+  // chooses the rows again and fits the kernel's parameters. Every fourth time a `standardised`
+  // model also chooses the power of the losses (math/gp/powers.h). New results remove the pretended
   // trials. The history needs at least one usable result.
   void update(const History& history);
 
@@ -70,6 +71,8 @@ class Surrogate {
  private:
   void take_targets(const History& history);
   void fit(const History& history);
+  bool is_large() const;
+  int affordable(int most, std::size_t n) const;
 
   Scale scale_;
   SurrogateSettings settings_;
