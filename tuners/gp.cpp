@@ -2,10 +2,10 @@
 // Optimization of Expensive Black-Box Functions", 1998; Snoek, Larochelle, Adams, "Practical
 // Bayesian Optimization of Machine Learning Algorithms", NIPS 2012).
 //
-// Two models answer in turns. One models the losses as they are, and sees how good the best are.
-// The other models the losses bent to a normal distribution, and sees structure among the bad ones.
-// Alone, the second is better after 25 results and worse after 100; in turns, they are as good as
-// the better one at both.
+// Two models answer in turns. One models the losses as they are (or a power of them, if they lie
+// over decades), and sees how good the best are. The other models the losses bent to a normal
+// distribution, and sees structure among the bad ones. Alone, the second is better after 25 results
+// and worse after 100; in turns, they are as good as the better one at both.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -257,6 +257,11 @@ double GaussianProcess::log_posterior(const KernelParameters& parameters,
                               pack(parameters), gradient);
 }
 
+double GaussianProcess::log_posterior() const {
+  std::vector<double> gradient(pack(parameters()).size());
+  return log_posterior(parameters(), gradient);
+}
+
 std::vector<double> GaussianProcess::fitted_means() const {
   // K a = y, and the mean is (K - D) a, D the diagonal of noise and jitter.
   const Vector means = impl_->y - (impl_->noise + kJitter * impl_->signal) * impl_->alpha;

@@ -77,6 +77,7 @@ class GaussianProcess {
   // The logarithm of the posterior density at these parameters, up to a constant. Writes the
   // gradient in the order of pack().
   double log_posterior(const KernelParameters& parameters, std::span<double> gradient) const;
+  double log_posterior() const;  // at the present parameters
 
   Prediction predict(std::span<const double> row) const;  // O(n^2)
   // `rows`: count x dimensions(), row by row. Without dimensions there is one row.

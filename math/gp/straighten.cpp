@@ -55,15 +55,17 @@ Standardisation standardisation(std::span<const double> losses, double most) {
   return {.targets = std::move(y), .centre = centre, .unit = unit};
 }
 
-std::vector<double> standardised(std::span<const double> losses) {
-  if (losses.empty()) return {};
+double outlier_limit(std::span<const double> losses) {
   std::vector<double> sorted(losses.begin(), losses.end());
   std::ranges::sort(sorted);
   const double median = sorted[(sorted.size() - 1) / 2];
   const double spread = median - sorted[(sorted.size() - 1) / 4];
-  const double most =
-      spread > 0 ? median + kMostSpreads * spread : std::numeric_limits<double>::infinity();
-  return standardisation(losses, most).targets;
+  return spread > 0 ? median + kMostSpreads * spread : std::numeric_limits<double>::infinity();
+}
+
+std::vector<double> standardised(std::span<const double> losses) {
+  if (losses.empty()) return {};
+  return standardisation(losses, outlier_limit(losses)).targets;
 }
 
 std::vector<double> straightened(std::span<const double> losses) {

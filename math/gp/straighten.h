@@ -6,10 +6,12 @@
 
 namespace attune {
 
-// Standardises the losses. Before, a loss that is above the median by more than ten times the
-// distance from the lower quartile to the median is moved to that limit: how bad a diverged trial
-// is says nothing about the good ones. There is no limit if this distance is 0. If all losses are
-// equal, all targets are 0.
+// Losses above this are outliers: above the median by more than ten times the distance from the
+// lower quartile to the median. Infinity if this distance is 0. There is at least one loss.
+double outlier_limit(std::span<const double> losses);
+
+// Standardises the losses. Before, outliers are moved to their limit: how bad a diverged trial is
+// says nothing about the good ones. If all losses are equal, all targets are 0.
 std::vector<double> standardised(std::span<const double> losses);
 
 // Mean 0 and deviation 1 of losses with a limit that the caller chooses, and the way back: a loss

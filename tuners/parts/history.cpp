@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/check.h"
+#include "math/gp/powers.h"
 #include "math/gp/straighten.h"
 #include "tuners/parts/objectives.h"
 
@@ -84,12 +85,12 @@ std::vector<std::size_t> modelled(const History& history, std::size_t most) {
 
 namespace {
 
-std::vector<double> scaled(std::span<const double> values, Scale scale) {
-  switch (scale) {
+std::vector<double> scaled(std::span<const double> values, const Scaling& scaling) {
+  switch (scaling.scale) {
     case Scale::standardised:
-      return standardised(values);
+      return standardised(to_power(values, scaling.power));
     case Scale::straightened:
-      return straightened(values);
+      return straightened(to_power(values, scaling.power));
     case Scale::limit:
       break;
   }
@@ -159,16 +160,16 @@ double softened(const History& history, std::span<const std::size_t> members,
 }  // namespace
 
 std::vector<double> targets(const History& history, std::span<const std::size_t> members,
-                            Scale scale, std::size_t output, Failures failures) {
+                            const Scaling& scaling, std::size_t output, Failures failures) {
   std::vector<double> values;
   for (const std::size_t i : members) {
     if (history.kind(i) == History::Kind::usable) values.push_back(history.values(i)[output]);
   }
-  const std::vector<double> usable = scaled(values, scale);
+  const std::vector<double> usable = scaled(values, scaling);
   std::vector<double> sorted = usable;
   std::ranges::sort(sorted);
   // The worst target is at least this: for a limit, so that a failed trial counts as breaking it.
-  const double least = scale == Scale::limit ? 1 : sorted.front();
+  const double least = scaling.scale == Scale::limit ? 1 : sorted.front();
   const double worst = std::max(sorted.back(), least);
   const double upper = sorted[3 * (sorted.size() - 1) / 4];
   std::vector<double> known;

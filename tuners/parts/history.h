@@ -56,6 +56,13 @@ class History {
 // and clipped to [-3, 3]; 0 stays 0, the border of the limit.
 enum class Scale { standardised, straightened, limit };
 
+// A scale of losses that were raised to a power before (math/gp/powers.h).
+struct Scaling {
+  Scaling(Scale its_scale, double its_power = 1) : scale(its_scale), power(its_power) {}
+  Scale scale;
+  double power;  // all usable losses are positive unless it is 1
+};
+
 // Picks at most `most` elements of `ranked` (best first): the best most / 2, and evenly spaced ones
 // of the rest. Returns them in ascending order of index.
 std::vector<std::size_t> thinned(std::vector<std::size_t> ranked, std::size_t most);
@@ -74,7 +81,7 @@ enum class Failures { worst, softened };
 // target or a softened one; for a limit the worst is at least 1, so that it counts as broken. With
 // f failed ones among n members, softening costs O(f n d).
 std::vector<double> targets(const History& history, std::span<const std::size_t> members,
-                            Scale scale, std::size_t output = 0,
+                            const Scaling& scaling, std::size_t output = 0,
                             Failures failures = Failures::softened);
 
 }  // namespace attune

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/saved_numbers.h"
+#include "math/gp/powers.h"
 
 namespace attune {
 namespace {
@@ -57,6 +58,8 @@ void Surrogate::update(const History& history) {
   const std::size_t step = std::clamp<std::size_t>(fitted_at_ / 20, 1, kMostRows / 10);
   if (fits_ == 0 || history.size() >= fitted_at_ + step) {
     members_ = modelled(history, kMostRows);
+    // The first fit has no parameters yet to start from.
+    if (fits_ > 0 && fits_ % kRestartEvery == 0) choose_power(history);
     take_targets(history);
     fit(history);
   } else {
@@ -71,9 +74,27 @@ void Surrogate::update(const History& history) {
 }
 
 void Surrogate::take_targets(const History& history) {
-  targets_ = attune::targets(history, members_, scale_, output_);
+  // A loss that is not positive has no logarithm.
+  const auto positive = [&](std::size_t i) {
+    return history.kind(i) != History::Kind::usable || history.values(i)[output_] > 0;
+  };
+  if (power_ != 1 && !std::ranges::all_of(members_, positive)) power_ = 1;
+  targets_ = attune::targets(history, members_, {scale_, power_}, output_);
   // Failed and stopped members never have a target below all usable ones, so this is a usable one.
   best_ = *std::ranges::min_element(targets_);
+}
+
+// Only for losses as they are: `straightened` bends them already, which keeps the two models of GP
+// different.
+void Surrogate::choose_power(const History& history) {
+  if (scale_ != Scale::standardised) return;
+  std::vector<std::size_t> usable = members_;
+  std::erase_if(usable, [&](std::size_t i) { return history.kind(i) != History::Kind::usable; });
+  if (usable.size() > kMostFitted) usable = thinned(history.ranked(usable), kMostFitted);
+  std::vector<double> losses;
+  for (const std::size_t i : usable) losses.push_back(history.values(i)[output_]);
+  power_ = likeliest_power(model_, history.gather(usable), losses,
+                           affordable(kEvaluations, usable.size()));
 }
 
 bool Surrogate::is_large() const { return categories_.size() > kLarge; }
@@ -185,6 +206,7 @@ json Surrogate::save() const {
   state["seen"] = seen_;
   state["fitted_at"] = fitted_at_;
   state["fits"] = fits_;
+  state["power"] = power_;
   return state;
 }
 
@@ -199,13 +221,16 @@ Result<void> Surrogate::load(const json& state, const History& history) {
   const std::size_t seen = TRY(size_at("seen"));
   const std::size_t fitted_at = TRY(size_at("fitted_at"));
   const std::size_t fits = TRY(size_at("fits"));
+  // A former version had none.
+  const double power = state.contains("power") ? TRY(number_at(state, "power")) : 1;
   const bool possible =
       seen <= history.size() && fitted_at <= seen && seen - fitted_at <= members.size() &&
       std::ranges::all_of(members,
                           [&](double i) { return is_index(i, static_cast<double>(seen)); }) &&
       std::ranges::adjacent_find(members, std::greater_equal<>()) == members.end() &&
-      (fits == 0) == members.empty() && (fits == 0 || !categories_.empty()) &&
-      members.size() - (seen - fitted_at) <= kMostRows && members.size() <= 2 * kMostRows;
+      std::ranges::find(kPowers, power) != kPowers.end() && (fits == 0) == members.empty() &&
+      (fits == 0 || !categories_.empty()) && members.size() - (seen - fitted_at) <= kMostRows &&
+      members.size() <= 2 * kMostRows;
   if (!possible) return damaged();
 
   Surrogate loaded = *this;
@@ -216,6 +241,7 @@ Result<void> Surrogate::load(const json& state, const History& history) {
   loaded.fitted_at_ = fitted_at;
   loaded.fits_ = fits;
   loaded.targets_.clear();
+  loaded.power_ = power;
   if (fits > 0) {
     if (std::ranges::none_of(loaded.members_, [&](std::size_t i) {
           return history.kind(i) == History::Kind::usable;

@@ -70,6 +70,7 @@ class Surrogate {
 
  private:
   void take_targets(const History& history);
+  void choose_power(const History& history);
   void fit(const History& history);
   bool is_large() const;
   int affordable(int most, std::size_t n) const;
@@ -81,6 +82,7 @@ class Surrogate {
   GaussianProcess model_;
   std::vector<std::size_t> members_;  // index in the history of each row
   std::vector<double> targets_;
+  double power_ = 1;           // of the losses, before they become targets
   std::size_t seen_ = 0;       // size of the history at the last update
   std::size_t fitted_at_ = 0;  // size of the history at the last fit
   std::size_t fits_ = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <numeric>
 
 #include "base/rng.h"
 #include "base/saved_numbers.h"
@@ -212,6 +213,48 @@ TEST_CASE("surrogate: a single result and equal ones and nothing but failures be
       }
     }
   }
+}
+
+History over_decades(std::size_t count) {
+  Rng rng(8);
+  History history(2);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Numbers row = random_row(rng);
+    history.add(row, usable, std::pow(loss(row) + 1e-3, 4));
+  }
+  return history;
+}
+
+TEST_CASE("surrogate: losses over decades are raised to a power, and a state knows which") {
+  History history = over_decades(40);
+  Surrogate surrogate = standard();
+  for (std::size_t n = 20; n <= 40; ++n) surrogate.update(over_decades(n));
+  CHECK(surrogate.save()["power"] == 0.25);
+  CHECK(answers(restored(surrogate, history)) == answers(surrogate));
+  // The targets are as those of the losses without the power of the function.
+  History plain(2);
+  for (std::size_t i = 0; i < 40; ++i) {
+    plain.add(history.row(i), usable, std::pow(history.loss(i), 0.25));
+  }
+  std::vector<std::size_t> all(40);
+  std::iota(all.begin(), all.end(), 0);
+  CHECK(surrogate.targets() == targets(plain, all, Scale::standardised));
+
+  json former = surrogate.save();
+  former.erase("power");
+  Surrogate other = standard();
+  REQUIRE(other.load(former, history));
+  CHECK(other.save()["power"] == 1);
+  for (const json& bad : {json(0.3), json(-1), json("x"), json()}) {
+    json damaged = surrogate.save();
+    damaged["power"] = bad;
+    CHECK_FALSE(other.load(damaged, history));
+  }
+
+  history.add(Numbers{0.9, 2}, usable, -1);
+  surrogate.update(history);
+  CHECK(surrogate.save()["power"] == 1);
+  CHECK(surrogate.best() < 0);
 }
 
 TEST_CASE("surrogate: damaged states are declined and change nothing") {
