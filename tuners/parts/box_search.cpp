@@ -31,7 +31,7 @@ class BoxSearch {
     const auto climbers = std::min<std::size_t>(found.size(), settings_.climbs);
     std::vector<Point> tops;
     for (std::size_t i = 0; i < climbers; ++i) {
-      Point top = ascended(found[i].point);
+      Point top = swept(ascended(found[i].point), settings_.candidates / settings_.climbs);
       if (space_.feasible(top)) tops.push_back(std::move(top));
     }
     for (Found& top : valued(std::move(tops))) found.push_back(std::move(top));
@@ -128,6 +128,60 @@ class BoxSearch {
     const std::uint64_t out = nth(true, rng_.index(subset.chosen));
     const std::uint64_t in = nth(false, rng_.index(n - subset.chosen));
     return static_cast<double>((mask & ~out) | in);
+  }
+
+  // Visits the active categories in random order, and makes at most `most` evaluations.
+  Point swept(Point at, int most) {
+    std::vector<std::size_t> categories;
+    for (std::size_t i = 0; i < space_.params.size(); ++i) {
+      if (std::holds_alternative<Choice>(space_.params[i].domain) && !features_.position(i)) {
+        categories.push_back(i);
+      }
+    }
+    if (categories.empty()) return at;
+    double value = valued({at}).front().value;
+    for (std::size_t k = categories.size(); k > 0 && most > 0; --k) {
+      std::swap(categories[k - 1], categories[rng_.index(k)]);
+      const std::size_t i = categories[k - 1];
+      if (!at.active(i)) continue;
+      std::vector<Found> others = valued(with_others(at, i, most));
+      most -= static_cast<int>(others.size());
+      for (Found& other : others) {
+        if (!(other.value > value)) continue;
+        value = other.value;
+        at = std::move(other.point);
+      }
+    }
+    return at;
+  }
+
+  // `from` with the other values of choice i: all, or `most` random ones.
+  std::vector<Point> with_others(const Point& from, std::size_t i, int most) {
+    std::vector<double> values;
+    const auto count = std::get<Choice>(space_.params[i].domain).candidates.size();
+    for (std::size_t k = 0; k < count; ++k) {
+      if (static_cast<double>(k) != from.values[i]) values.push_back(static_cast<double>(k));
+    }
+    std::vector<Point> all;
+    for (std::size_t n = values.size(); n > 0 && std::ssize(all) < most; --n) {
+      std::swap(values[n - 1], values[rng_.index(n)]);
+      Point point = from;
+      point.values[i] = values[n - 1];
+      settle(point);
+      if (space_.feasible(point)) all.push_back(std::move(point));
+    }
+    return all;
+  }
+
+  // Switches off what has become inactive, and draws what has become active.
+  void settle(Point& point) {
+    for (std::size_t i = 0; i < point.values.size(); ++i) {
+      if (!is_active(space_, point, i)) {
+        point.values[i] = Point::kInactive;
+      } else if (!point.active(i)) {
+        point.values[i] = sample(space_.params[i].domain, rng_);
+      }
+    }
   }
 
   std::vector<Found> valued(std::vector<Point> points) const {

@@ -5,7 +5,10 @@
 // Radial Basis Function Surrogates and Dynamic Coordinate Search", 2013). Each active parameter
 // changes with probability min(1, 20 / active parameters); reals and integers move to anywhere in
 // the box. The best few candidates climb inside of the box. Categories have no notion of a box:
-// instead a share of those that would change does so, but on average at least one.
+// instead a share of those that would change does so, but on average at least one. After the climb,
+// a sweep tries the other values of one category after the other, and keeps what is better (Wan et
+// al., "Think Global and Act Local: Bayesian Optimisation over High-Dimensional Categorical and
+// Mixed Search Spaces", ICML 2021).
 #include <span>
 #include <vector>
 

@@ -1,5 +1,6 @@
 #include "tuners/parts/box_search.h"
 
+#include <algorithm>
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -116,6 +117,57 @@ TEST_CASE("box search: a small box changes about one of many categories") {
   };
   CHECK(changes(0.01) < 2);
   CHECK(changes(1) > 8);
+}
+
+// Wants every category to be `wanted`.
+Acquisition matching(const Features& features, double wanted) {
+  Acquisition acquisition;
+  acquisition.values = [d = features.size(), wanted](std::span<const double> rows) {
+    std::vector<double> all;
+    for (std::size_t at = 0; at < rows.size(); at += d) {
+      const auto row = rows.subspan(at, d);
+      all.push_back(static_cast<double>(std::ranges::count(row, wanted)));
+    }
+    return all;
+  };
+  return acquisition;
+}
+
+std::string choices(std::size_t count, std::size_t options) {
+  json space = json::object();
+  for (std::size_t i = 0; i < count; ++i) {
+    json values = json::array();
+    for (std::size_t k = 0; k < options; ++k) values.push_back("c" + std::to_string(k));
+    space["x" + std::to_string(i)] = {{"_type", "choice"}, {"_value", values}};
+  }
+  return dump_json(space);
+}
+
+TEST_CASE("box search: a sweep finds the best of each category") {
+  const Space space = parse(choices(20, 5));
+  const Features features(space);
+  const Point centre = {std::vector(20, 0.0)};
+  Rng rng(1);
+  const auto found = search_box(space, features, matching(features, 3),
+                                {centre, std::vector(20, 0.0), 0.1}, {}, rng);
+  REQUIRE_FALSE(found.empty());
+  CHECK(found.front().point.values == std::vector(20, 3.0));
+}
+
+TEST_CASE("box search: a sweep ends, however many categories and values there are") {
+  const Space space = parse(choices(300, 40));
+  const Features features(space);
+  const Point centre = {std::vector(300, 0.0)};
+  Rng rng(1);
+  std::size_t evaluated = 0;
+  Acquisition acquisition = matching(features, 3);
+  acquisition.values = [&, inner = acquisition.values](std::span<const double> rows) {
+    evaluated += rows.size() / features.size();
+    return inner(rows);
+  };
+  const BoxSearchSettings settings;
+  search_box(space, features, acquisition, {centre, std::vector(300, 0.0), 1}, settings, rng);
+  CHECK(evaluated <= static_cast<std::size_t>(2 * settings.candidates + 2 * settings.climbs));
 }
 
 TEST_CASE("box search: nothing is found where there is nothing else") {
