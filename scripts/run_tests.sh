@@ -8,9 +8,8 @@ preset=$1
 shift
 log=build/$preset/tests.log
 status=0
-# One more at a time than there are processors: many tests wait for programs that they have started.
 # A test that hangs is killed: none needs more than seconds, sanitizers make that some more.
-ctest --preset "$preset" --parallel $(($(nproc) + 1)) --timeout 300 --no-tests=error "$@" </dev/null \
+ctest --preset "$preset" --parallel "$(nproc)" --timeout 300 --no-tests=error "$@" </dev/null \
   >"$log" 2>&1 || status=$?
 [ $status -eq 0 ] || cat "$log"
 grep 'tests passed' "$log" || tail -n 20 "$log"
