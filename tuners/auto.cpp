@@ -9,6 +9,9 @@
 // * While many trials run, from the first proposal on, only the local search and GP take turns: the
 //   estimator does not spread a batch by expected results.
 // * With several objectives or limits, which the local search does not know, GP takes its turns.
+// * After 300 proposals an evolution strategy (CMA-ES) has five turns of six, and the local search
+//   one: the models see 500 results at most, and no longer find what improves on many results. The
+//   strategy begins at the best results so far.
 // * In spaces where a fit of a process would take seconds, the estimator proposes alone.
 //
 // FreezeThaw takes the place of all of them where trials can be paused:
@@ -31,15 +34,17 @@
 
 namespace attune {
 
-extern const TunerEntry gp_entry, tpe_entry, turbo_entry, freeze_thaw_entry;
+extern const TunerEntry gp_entry, tpe_entry, turbo_entry, cma_es_entry, freeze_thaw_entry;
 
 namespace auto_tuner {
 namespace {
 
-enum Member : std::size_t { process, estimator, region };
+enum Member : std::size_t { process, estimator, region, strategy };
 
 constexpr std::int64_t kStart = 10;
 constexpr std::array kTurns = {region, process, region, process, region, estimator};
+constexpr std::int64_t kLate = 300;
+constexpr std::array kLateTurns = {strategy, strategy, strategy, strategy, strategy, region};
 // With so many running trials (the one that is asked for not counted), the estimator has no turns.
 constexpr std::size_t kMany = 3;
 constexpr std::int64_t kMostProposed = std::int64_t{1} << 53;  // the largest count in a saved state
@@ -70,6 +75,7 @@ class Auto final : public Tuner {
     TRY(tuner->members_.add(tpe_entry, context, rng));
     if (context.objectives.size() == 1) {
       TRY(tuner->members_.add(turbo_entry, context, rng));
+      TRY(tuner->members_.add(cma_es_entry, context, rng));
     }
     if (may_pause && context.pauses && !context.assessed &&
         context.max_trials.value_or(kEnough) >= kEnough) {
@@ -152,9 +158,11 @@ class Auto final : public Tuner {
   std::size_t turn() const {
     if (large_) return estimator;
     const auto turn = static_cast<std::size_t>(proposed_);
-    const Member member = running_.size() >= kMany ? kTurns[turn % 2]
-                          : proposed_ < kStart     ? region
-                                                   : kTurns[turn % kTurns.size()];
+    const Member member = proposed_ >= kLate && members_.size() > strategy
+                              ? kLateTurns[turn % kLateTurns.size()]
+                          : running_.size() >= kMany ? kTurns[turn % 2]
+                          : proposed_ < kStart       ? region
+                                                     : kTurns[turn % kTurns.size()];
     return member < members_.size() ? member : process;
   }
 
@@ -242,7 +250,11 @@ Result<void> Auto::load(const json& state) {
   if (stage == Stage::pausing) {
     members_ = Portfolio();
   } else {
-    TRY(members_.load(TRY(object_at(state, "members"))));
+    json members = TRY(object_at(state, "members"));
+    // A former version had no evolution strategy: a new one hears of what comes from now on.
+    const std::string& newest = cma_es_entry.name;
+    if (!several_ && !members.contains(newest)) members[newest] = members_.save()[newest];
+    TRY(members_.load(members));
   }
   proposed_ = proposed;
   running_ = std::move(running);

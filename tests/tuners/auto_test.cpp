@@ -58,6 +58,40 @@ TEST_CASE("auto: the local search begins and then all take turns") {
   CHECK(turns == "TTTGTGTTTGTG");  // T: TuRBO, or TPE in the second and the eighth place
 }
 
+// A search that has made `count` proposals, or so its state says.
+void pretend_proposed(TunerWorld& world, int count) {
+  json state = world.tuner->save();
+  state["proposed"] = count;
+  REQUIRE(world.tuner->load(state));
+}
+
+TEST_CASE("auto: after three hundred proposals the evolution strategy has most turns") {
+  TunerWorld world("auto", kReals);
+  for (int i = 0; i < 20; ++i) movers(world);
+  pretend_proposed(world, 298);
+  CHECK(movers(world) == "TuRBO ");
+  CHECK(movers(world) == "TPE ");
+  std::string turns;
+  for (int i = 0; i < 6; ++i) turns += movers(world).substr(0, 1);
+  CHECK(turns == "CCCCCT");
+  for (int i = 0; i < 3; ++i) movers(world, false);  // also while many run
+  turns.clear();
+  for (int i = 0; i < 3; ++i) turns += movers(world).substr(0, 1);
+  CHECK(turns == "CCT");
+}
+
+TEST_CASE("auto: a state of a version without the evolution strategy is loaded") {
+  TunerWorld world("auto", kReals);
+  for (int i = 0; i < 12; ++i) movers(world);
+  json state = world.tuner->save();
+  state["members"].erase("CMA-ES");
+  TunerWorld other("auto", kReals);
+  REQUIRE(other.tuner->load(state));
+  CHECK(other.values() == world.values());
+  pretend_proposed(other, 301);
+  CHECK(movers(other) == "CMA-ES ");
+}
+
 TEST_CASE("auto: while many trials run the estimator has no turns") {
   TunerWorld world("auto", kReals);
   for (int i = 0; i < 20; ++i) movers(world);
