@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdio>
 #include <mutex>
+#include <stdexcept>
 #include <thread>
 
 #include "bench/quality/run.h"
@@ -49,6 +50,8 @@ int measure(const Options& options) {
       chosen.push_back(std::move(problem));
     }
   }
+  if (chosen.empty())
+    throw std::invalid_argument("no problem has these names and groups: see --list");
   if (options.list) {
     for (const Problem& problem : chosen) fmt::print("{}: {}\n", problem.group, problem.name);
     return 0;
@@ -86,6 +89,7 @@ int measure(const Options& options) {
 int main(int argc, char** argv) {
   using namespace attune::bench;
   Options options;
+  const CLI::Range count(1, 1000000);
   CLI::App app("Measures what a tuner finds on problems with a known best result.");
   app.add_option("--tuner", options.run.tuner, "its name")->capture_default_str();
   app.add_option("--arguments", options.arguments, "of the tuner: a JSON object");
@@ -94,17 +98,29 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--groups", options.groups, "only these groups of problems, with commas");
   app.add_option("--problems", options.names, "only these problems, with commas");
-  app.add_option("--trials", options.run.trials, "of each run")->capture_default_str();
-  app.add_option("--parallel", options.run.parallel, "trials that run at once")
+  app.add_option("--trials", options.run.trials, "of each run")
+      ->check(count)
       ->capture_default_str();
-  app.add_option("--seeds", options.seeds, "runs of each problem")->capture_default_str();
-  app.add_option("--first-seed", options.first_seed)->capture_default_str();
-  app.add_option("--jobs", options.jobs, "runs at the same time")->capture_default_str();
+  app.add_option("--parallel", options.run.parallel, "trials that run at once")
+      ->check(count)
+      ->capture_default_str();
+  app.add_option("--seeds", options.seeds, "runs of each problem")
+      ->check(count)
+      ->capture_default_str();
+  app.add_option("--first-seed", options.first_seed, "the next ones follow")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--jobs", options.jobs, "runs at the same time")
+      ->check(count)
+      ->capture_default_str();
   app.add_flag("--list", options.list, "lists the problems");
   CLI11_PARSE(app, argc, argv);
   if (options.label.empty()) options.label = options.run.tuner;
   try {
     options.run.arguments = attune::json::parse(options.arguments);
+    if (!options.run.arguments.is_object()) {
+      throw std::invalid_argument("--arguments: not a JSON object");
+    }
     return measure(options);
   } catch (const std::exception& error) {
     fmt::print(stderr, "error: {}\n", error.what());

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <memory>
 #include <stdexcept>
@@ -232,90 +231,113 @@ Problem failing(int number, std::size_t d, double by_chance, const Rng& rng) {
   return problem;
 }
 
+// What the problems of a set are made of.
+struct Ingredients {
+  struct Reals {
+    int number;
+    std::size_t dimensions;
+  };
+  struct Embedded {
+    int number;
+    std::size_t active, dimensions;
+  };
+  struct Chain {
+    std::size_t choices, options;
+    double together;
+  };
+  struct Mixed {
+    int number;
+    std::size_t reals, choices;
+  };
+  struct Decades {
+    Reals of;
+    double power, floor;
+  };
+  struct Disturbed {  // by noise or by failures
+    Reals of;
+    double share;
+  };
+
+  std::uint64_t seed;
+  std::vector<Reals> reals, large;
+  std::vector<Embedded> embedded;
+  std::vector<Chain> chains;
+  std::vector<Mixed> mixed;
+  std::vector<int> functions_of_branches;
+  std::vector<std::size_t> branches;
+  std::vector<Decades> decades;
+  std::vector<Disturbed> noisy, failing;
+};
+
+Ingredients for_choice() {
+  return {.seed = 1,
+          .reals = {{3, 4}, {8, 6}, {10, 5}, {15, 10}, {17, 8}, {21, 3}, {1, 20}, {8, 20}},
+          .large = {{1, 150}, {8, 200}, {15, 120}},
+          .embedded = {{8, 6, 300}, {15, 8, 1000}},
+          .chains = {{16, 4, 0.5}, {20, 5, 0.5}, {20, 2, 1.5}},
+          .mixed = {{8, 3, 3}, {15, 4, 6}, {21, 2, 2}},
+          .functions_of_branches = {8, 15, 10, 21, 17},
+          .branches = {3, 5, 8},
+          .decades = {{{10, 4}, 1, 1e-6}, {{8, 5}, 2, 1e-8}, {{1, 8}, 3, 1e-8}},
+          .noisy = {{{8, 4}, 0.5}, {{15, 3}, 0.5}, {{1, 6}, 1}},
+          .failing = {{{8, 4}, 0.2}, {{15, 5}, 0.4}, {{10, 4}, 0.05}}};
+}
+
+Ingredients fresh() {
+  return {.seed = 20261128,
+          .reals = {{6, 7},
+                    {7, 5},
+                    {9, 3},
+                    {12, 6},
+                    {14, 12},
+                    {16, 4},
+                    {18, 9},
+                    {19, 5},
+                    {22, 6},
+                    {24, 10},
+                    {13, 30}},
+          .large = {{14, 200}, {6, 130}, {12, 500}},
+          .embedded = {{22, 5, 400}, {9, 10, 800}},
+          .chains = {{18, 3, 0.5}, {16, 6, 1}, {24, 2, 1}},
+          .mixed = {{9, 4, 4}, {16, 2, 5}, {22, 5, 2}},
+          .functions_of_branches = {9, 16, 22, 6, 19, 14},
+          .branches = {4, 6, 10},
+          .decades = {{{14, 6}, 2, 1e-7}, {{9, 4}, 2, 1e-8}, {{6, 5}, 3, 1e-8}},
+          .noisy = {{{9, 5}, 0.5}, {{22, 3}, 0.7}, {{14, 7}, 1}},
+          .failing = {{{9, 4}, 0.25}, {{16, 3}, 0.35}, {{14, 6}, 0.1}}};
+}
+
 }  // namespace
 
 std::vector<Problem> problems(std::string_view set) {
-  const bool fresh = set == "fresh";
-  if (!fresh && set != "choice") {
-    throw std::invalid_argument(fmt::format("no set '{}': choice, fresh", set));
+  if (set != "fresh" && set != "choice") {
+    throw std::invalid_argument(fmt::format("--set: no set '{}'; there are choice and fresh", set));
   }
-  const Rng rng(fresh ? 20261128 : 1);
+  const Ingredients of = set == "fresh" ? fresh() : for_choice();
+  const Rng rng(of.seed);
   std::vector<Problem> all;
-  const auto add = [&](Problem problem) { all.push_back(std::move(problem)); };
   const auto fork = [&] { return rng.fork(fmt::format("problem {}", all.size())); };
-  if (!fresh) {
-    for (const auto& [number, d] :
-         {std::pair(3, 4), {8, 6}, {10, 5}, {15, 10}, {17, 8}, {21, 3}, {1, 20}, {8, 20}}) {
-      add(of_reals(number, d, fork()));
-    }
-    for (const auto& [number, d] : {std::pair(1, 150), {8, 200}, {15, 120}}) {
-      add(of_reals(number, d, fork()));
-      all.back().group = "large";
-    }
-    add(embedded(8, 6, 300, fork()));
-    all.back().group = "large";
-    add(embedded(15, 8, 1000, fork()));
-    all.back().group = "large";
-    add(chain(16, 4, 0.5, fork()));
-    add(chain(20, 5, 0.5, fork()));
-    add(chain(20, 2, 1.5, fork()));
-    add(mixed(8, 3, 3, fork()));
-    add(mixed(15, 4, 6, fork()));
-    add(mixed(21, 2, 2, fork()));
-    constexpr std::array kOf = {8, 15, 10, 21, 17};
-    add(branches(3, kOf, fork()));
-    add(branches(5, kOf, fork()));
-    add(branches(8, kOf, fork()));
-    add(decades(of_reals(10, 4, fork()), 1, 1e-6));
-    add(decades(of_reals(8, 5, fork()), 2, 1e-8));
-    add(decades(of_reals(1, 8, fork()), 3, 1e-8));
-    add(noisy(8, 4, 0.5, fork()));
-    add(noisy(15, 3, 0.5, fork()));
-    add(noisy(1, 6, 1, fork()));
-    add(failing(8, 4, 0.2, fork()));
-    add(failing(15, 5, 0.4, fork()));
-    add(failing(10, 4, 0.05, fork()));
-  } else {
-    for (const auto& [number, d] : {std::pair(6, 7),
-                                    {7, 5},
-                                    {9, 3},
-                                    {12, 6},
-                                    {14, 12},
-                                    {16, 4},
-                                    {18, 9},
-                                    {19, 5},
-                                    {22, 6},
-                                    {24, 10},
-                                    {13, 30}}) {
-      add(of_reals(number, d, fork()));
-    }
-    for (const auto& [number, d] : {std::pair(14, 200), {6, 130}, {12, 500}}) {
-      add(of_reals(number, d, fork()));
-      all.back().group = "large";
-    }
-    add(embedded(22, 5, 400, fork()));
-    all.back().group = "large";
-    add(embedded(9, 10, 800, fork()));
-    all.back().group = "large";
-    add(chain(18, 3, 0.5, fork()));
-    add(chain(16, 6, 1, fork()));
-    add(chain(24, 2, 1, fork()));
-    add(mixed(9, 4, 4, fork()));
-    add(mixed(16, 2, 5, fork()));
-    add(mixed(22, 5, 2, fork()));
-    constexpr std::array kOf = {9, 16, 22, 6, 19, 14};
-    add(branches(4, kOf, fork()));
-    add(branches(6, kOf, fork()));
-    add(branches(10, kOf, fork()));
-    add(decades(of_reals(14, 6, fork()), 2, 1e-7));
-    add(decades(of_reals(9, 4, fork()), 2, 1e-8));
-    add(decades(of_reals(6, 5, fork()), 3, 1e-8));
-    add(noisy(9, 5, 0.5, fork()));
-    add(noisy(22, 3, 0.7, fork()));
-    add(noisy(14, 7, 1, fork()));
-    add(failing(9, 4, 0.25, fork()));
-    add(failing(16, 3, 0.35, fork()));
-    add(failing(14, 6, 0.1, fork()));
+  const auto add = [&](Problem problem) { all.push_back(std::move(problem)); };
+  const auto add_large = [&](Problem problem) {
+    problem.group = "large";
+    add(std::move(problem));
+  };
+  for (const auto& [number, d] : of.reals) add(of_reals(number, d, fork()));
+  for (const auto& [number, d] : of.large) add_large(of_reals(number, d, fork()));
+  for (const auto& [number, active, d] : of.embedded)
+    add_large(embedded(number, active, d, fork()));
+  for (const auto& [d, options, together] : of.chains) add(chain(d, options, together, fork()));
+  for (const auto& [number, d, choices] : of.mixed) add(mixed(number, d, choices, fork()));
+  for (const std::size_t count : of.branches)
+    add(branches(count, of.functions_of_branches, fork()));
+  for (const auto& [reals, power, floor] : of.decades) {
+    add(decades(of_reals(reals.number, reals.dimensions, fork()), power, floor));
+  }
+  for (const auto& [reals, share] : of.noisy) {
+    add(noisy(reals.number, reals.dimensions, share, fork()));
+  }
+  for (const auto& [reals, by_chance] : of.failing) {
+    add(failing(reals.number, reals.dimensions, by_chance, fork()));
   }
   return all;
 }
