@@ -10,8 +10,8 @@
 //   estimator does not spread a batch by expected results.
 // * With several objectives or limits, which the local search does not know, GP takes its turns.
 // * After 300 proposals an evolution strategy (CMA-ES) has five turns of six, and the local search
-//   one: the models see 500 results at most, and no longer find what improves on many results. The
-//   strategy begins at the best results so far.
+//   has one. The models hold 500 results at most. The strategy uses all of them: it begins at the
+//   best tenth.
 // * In spaces where a fit of a process would take seconds, the estimator proposes alone.
 //
 // FreezeThaw takes the place of all of them where trials can be paused:
@@ -271,7 +271,8 @@ Result<void> Auto::load(const json& state) {
 extern const TunerEntry auto_tuner_entry = {
     .name = "auto",
     .aliases = {},
-    .summary = "the default: Gaussian processes and a Parzen estimator in turns, on every space",
+    .summary =
+        "the default: Gaussian processes, a Parzen estimator and CMA-ES in turns, on every space",
     .arguments = {{.name = "max_t",
                    .type = Argument::Type::integer,
                    .fallback = nullptr,

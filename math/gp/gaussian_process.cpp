@@ -227,8 +227,10 @@ void GaussianProcess::resize(std::size_t n) {
 
 void GaussianProcess::set_targets(std::span<const double> y) { impl_->set_targets(y); }
 
-void GaussianProcess::fit(int evaluations) {
-  impl_->take(impl_->climb(pack(impl_->theta), evaluations));
+double GaussianProcess::fit(int evaluations) {
+  const Maximum best = impl_->climb(pack(impl_->theta), evaluations);
+  impl_->take(best);
+  return best.value;
 }
 
 void GaussianProcess::refit(int evaluations, Warping warping) {
@@ -255,11 +257,6 @@ double GaussianProcess::log_posterior(const KernelParameters& parameters,
   WarpedRows rows = impl_->rows;
   return log_kernel_posterior(rows, {impl_->y.data(), static_cast<std::size_t>(impl_->y.size())},
                               pack(parameters), gradient);
-}
-
-double GaussianProcess::log_posterior() const {
-  std::vector<double> gradient(pack(parameters()).size());
-  return log_posterior(parameters(), gradient);
 }
 
 std::vector<double> GaussianProcess::fitted_means() const {

@@ -64,8 +64,9 @@ class GaussianProcess {
   void set_targets(std::span<const double> y);
 
   // Maximises the posterior density, given the rows with targets. Starts from the present
-  // parameters and makes at most `evaluations` evaluations of O(n^3 + d n^2) each.
-  void fit(int evaluations);
+  // parameters and makes at most `evaluations` evaluations of O(n^3 + d n^2) each. Returns
+  // log_posterior() at the new ones.
+  double fit(int evaluations);
 
   // As fit(), but also starts from the initial parameters; each start may make `evaluations`
   // evaluations. `by_evidence`: warps (math/gp/input_warp.h) are used only if the posterior density
@@ -77,7 +78,6 @@ class GaussianProcess {
   // The logarithm of the posterior density at these parameters, up to a constant. Writes the
   // gradient in the order of pack().
   double log_posterior(const KernelParameters& parameters, std::span<double> gradient) const;
-  double log_posterior() const;  // at the present parameters
 
   Prediction predict(std::span<const double> row) const;  // O(n^2)
   // `rows`: count x dimensions(), row by row. Without dimensions there is one row.

@@ -48,8 +48,7 @@ double likeliest_power(const GaussianProcess& model, std::span<const double> row
     for (const double loss : bounded) density += log_slope(loss, power) - std::log(bent.unit);
     GaussianProcess process = fitted;
     process.set_targets(bent.targets);
-    process.fit(evaluations);
-    density += process.log_posterior();
+    density += process.fit(evaluations);
     if (density > highest) {
       highest = density;
       likeliest = power;

@@ -1,7 +1,7 @@
 #pragma once
-// Powers of losses that lie over decades: as the first of them, a model would see the bad losses
-// alone. Box, Cox, "An Analysis of Transformations" (Journal of the Royal Statistical Society B,
-// 1964); 0 stands for the logarithm.
+// Powers of losses that lie over decades. A model of such losses as they are sees no difference
+// among the good ones. Box, Cox, "An Analysis of Transformations" (Journal of the Royal Statistical
+// Society B, 1964); 0 stands for the logarithm.
 #include <array>
 #include <span>
 #include <vector>

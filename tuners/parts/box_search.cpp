@@ -90,17 +90,20 @@ class BoxSearch {
     return all;
   }
 
+  // Switches parameter i off if it is inactive, and draws it if another choice has just made it
+  // active. Returns whether it did either.
+  bool settle(Point& point, std::size_t i) {
+    const bool woken = !point.active(i);
+    const bool active = is_active(space_, point, i);
+    if (!active) point.values[i] = Point::kInactive;
+    if (active && woken) point.values[i] = sample(space_.params[i].domain, rng_);
+    return !active || woken;
+  }
+
   Point changed(const std::vector<bool>& changes) {
     Point point = box_.centre;
     for (std::size_t i = 0; i < point.values.size(); ++i) {
-      const bool woken = !point.active(i);  // another choice has just made it active
-      if (!is_active(space_, point, i)) {
-        point.values[i] = Point::kInactive;
-      } else if (woken) {
-        point.values[i] = sample(space_.params[i].domain, rng_);
-      } else if (changes[i]) {
-        point.values[i] = other_value(i, point.values[i]);
-      }
+      if (!settle(point, i) && changes[i]) point.values[i] = other_value(i, point.values[i]);
     }
     return point;
   }
@@ -167,21 +170,10 @@ class BoxSearch {
       std::swap(values[n - 1], values[rng_.index(n)]);
       Point point = from;
       point.values[i] = values[n - 1];
-      settle(point);
+      for (std::size_t k = i + 1; k < point.values.size(); ++k) settle(point, k);
       if (space_.feasible(point)) all.push_back(std::move(point));
     }
     return all;
-  }
-
-  // Switches off what has become inactive, and draws what has become active.
-  void settle(Point& point) {
-    for (std::size_t i = 0; i < point.values.size(); ++i) {
-      if (!is_active(space_, point, i)) {
-        point.values[i] = Point::kInactive;
-      } else if (!point.active(i)) {
-        point.values[i] = sample(space_.params[i].domain, rng_);
-      }
-    }
   }
 
   std::vector<Found> valued(std::vector<Point> points) const {

@@ -90,9 +90,11 @@ void Surrogate::choose_power(const History& history) {
   if (scale_ != Scale::standardised) return;
   std::vector<std::size_t> usable = members_;
   std::erase_if(usable, [&](std::size_t i) { return history.kind(i) != History::Kind::usable; });
-  if (usable.size() > kMostFitted) usable = thinned(history.ranked(usable), kMostFitted);
+  const auto loss = [&](std::size_t i) { return history.values(i)[output_]; };
+  std::ranges::stable_sort(usable, {}, loss);
+  usable = thinned(std::move(usable), kMostFitted);
   std::vector<double> losses;
-  for (const std::size_t i : usable) losses.push_back(history.values(i)[output_]);
+  for (const std::size_t i : usable) losses.push_back(loss(i));
   power_ = likeliest_power(model_, history.gather(usable), losses,
                            affordable(kEvaluations, usable.size()));
 }
