@@ -53,7 +53,8 @@ struct Posterior::Impl {
   PosteriorSettings settings;
   Features features;
   GaussianProcess model;
-  std::vector<Point> points = {};  // that are fitted, the best first
+  std::vector<Point> points = {};         // that are fitted, the best first
+  std::vector<std::size_t> members = {};  // the index in the evidence of each
   double centre = 0, unit = 1;
 
   Impl(const Evidence& evidence, const PosteriorSettings& how)
@@ -170,11 +171,23 @@ Result<Posterior> Posterior::fit(const Evidence& evidence, const PosteriorSettin
   std::ranges::stable_sort(ranked, {}, [&](std::size_t k) { return evidence.results[k]; });
   std::vector<double> targets;
   for (const std::size_t rank : evenly(n, settings.most_trials)) {
+    impl->members.push_back(ranked[rank]);
     impl->points.push_back(evidence.points[ranked[rank]]);
     targets.push_back(all.targets[ranked[rank]]);
   }
   impl->fit(targets);
   return Posterior(std::move(impl));
+}
+
+Expectation Posterior::lowest() const {
+  const std::vector<double> means = impl_->model.fitted_means();
+  const auto best = static_cast<std::size_t>(std::ranges::min_element(means) - means.begin());
+  const Prediction at = impl_->model.predict(impl_->features.encode(impl_->points[best]));
+  const double noise = std::exp(0.5 * impl_->model.parameters().log_noise);
+  return {.trial = impl_->members[best],
+          .mean = impl_->centre + impl_->unit * at.mean,
+          .mean_deviation = impl_->unit * at.deviation,
+          .trial_deviation = impl_->unit * noise};
 }
 
 Result<PosteriorSlice> Posterior::slice(std::string_view x, const Point& at) const {

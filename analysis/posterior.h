@@ -39,6 +39,14 @@ struct PosteriorSettings {
   std::size_t most_cells = 41;    // of an axis of numbers, over two parameters; at least 2
 };
 
+// What the model expects of a trial if it is tried again, in the unit of the results.
+struct Expectation {
+  std::size_t trial = 0;       // its index in the evidence
+  double mean = 0;             // of its results, if it were repeated many times
+  double mean_deviation = 0;   // how uncertain that mean is
+  double trial_deviation = 0;  // how far single results lie from their mean: the noise
+};
+
 // A value. Not thread safe. The same evidence gives the same numbers.
 class Posterior {
  public:
@@ -59,6 +67,11 @@ class Posterior {
 
   std::size_t trials() const;  // that were fitted
   const Point& best() const;   // the point of the lowest result, of equal ones the first
+
+  // Of the trials that were fitted, the one with the lowest mean. Where results are noisy, the
+  // lowest result belongs to a good trial that was also lucky; this one's neighbours were good,
+  // too.
+  Expectation lowest() const;
 
   // Along the parameter of a path, and over two. `at` is a point of the space. Where x or y choose
   // between options, the parameters of an option have the values of the best fitted trial that took

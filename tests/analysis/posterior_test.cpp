@@ -101,6 +101,34 @@ TEST_CASE("posterior: noise is no part of the deviation, and the mean smooths it
   }
 }
 
+TEST_CASE("posterior: amid noise the lowest trial is better than the one with the lowest result") {
+  const auto height = [](const Numbers& v) { return 10 * std::pow(v[0] - 0.3, 2); };
+  double by_model = 0, lucky = 0;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    Rng rng(seed);
+    const Evidence evidence = drawn(
+        space_of({{"x", uniform()}}), 60,
+        [&](const Numbers& v) { return height(v) + 0.5 * rng.normal(); }, seed);
+    const Expectation lowest = fitted(evidence).lowest();
+    by_model += height(evidence.points[lowest.trial].values);
+    const auto best = std::ranges::min_element(evidence.results) - evidence.results.begin();
+    lucky += height(evidence.points[static_cast<std::size_t>(best)].values);
+    CHECK(std::abs(lowest.mean) < 0.5);
+    CHECK(lowest.mean_deviation < 0.4);
+    CHECK(lowest.trial_deviation == Approx(0.5).epsilon(0.4));
+  }
+  CHECK(by_model < 0.5 * lucky);
+}
+
+TEST_CASE("posterior: without noise the lowest trial is the one with the lowest result") {
+  const Evidence evidence = drawn(plane(), 40, bowl);
+  const Expectation lowest = fitted(evidence).lowest();
+  CHECK(lowest.trial == static_cast<std::size_t>(std::ranges::min_element(evidence.results) -
+                                                 evidence.results.begin()));
+  CHECK(lowest.mean == Approx(std::ranges::min(evidence.results)).margin(0.05));
+  CHECK(lowest.trial_deviation < 0.2);
+}
+
 TEST_CASE("posterior: over two parameters it contains what it is along each") {
   const Posterior model = fitted(drawn(plane(), 50, bowl), {.most_values = 21, .most_cells = 11});
   const PosteriorSlice grid = model.grid("x", "y", model.best()).value();
