@@ -124,6 +124,7 @@ struct LogsOptions {
 struct BestOptions {
   ExperimentChoice which;
   std::optional<std::int64_t> count;  // nothing: one, or all trade-offs
+  bool by_model = false;  // the trial that a model expects to be the best, instead of the observed
   std::string format;  // print only the parameters, in this format of parameter_text(); empty: all
 };
 struct ExportOptions {

@@ -9,12 +9,19 @@ void add_results(CLI::App& app, ParsedOptions& found) {
                            &ParsedOptions::best,
                            "  attune best\n"
                            "  attune best -k 5 --json\n"
+                           "  attune best --by model\n"
                            "  eval \"python3 train.py $(attune best --format args)\"\n");
   choice_options(best, found.best.which, true);
   best->add_option("-k,--count", found.best.count,
                    "How many trials to print (default: 1; with several objectives all trade-offs)")
       ->check(trial_numbers())
       ->type_name("N");
+  among(best->add_option_function<std::string>(
+            "--by", [&found](const std::string& by) { found.best.by_model = by == "model"; },
+            "Whose best trial: observed, that with the best result (default), or model, that of "
+            "which a model of all results expects most, because noise makes results lucky"),
+        "observed|model")
+      ->excludes("--count");
   among(
       best->add_option(
           "--format", found.best.format,

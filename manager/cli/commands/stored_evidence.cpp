@@ -50,6 +50,7 @@ Result<StoredEvidence> stored_evidence(StoreReader& reader, const StoredExperime
       return true;
     }
     evidence.points.push_back(*std::move(point));
+    found.trials.push_back(trial.job_id);
     evidence.results.push_back(found.objective.maximize ? -*result : *result);
     return true;
   }));
@@ -61,8 +62,7 @@ Result<StoredEvidence> stored_evidence(StoreReader& reader, const StoredExperime
   if (found.outside > 0)
     why += fmt::format("; {} outside of its search space", trials_text(found.outside));
   return fail(
-      fmt::format("importance needs 2 succeeded trials with a finite {}, and experiment {} "
-                  "has {}{}",
+      fmt::format("this needs 2 succeeded trials with a finite {}, and experiment {} has {}{}",
                   found.objective.metric, experiment.id, count == 0 ? "none" : "1", why));
 }
 

@@ -1,8 +1,10 @@
 #pragma once
-// The trials of a stored experiment as analysis/ takes them, for attune importance.
+// The trials of a stored experiment as analysis/ takes them: for attune
+// importance, attune best, and the dashboard.
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "analysis/evidence.h"
 #include "manager/store/store_reader.h"
@@ -11,6 +13,7 @@ namespace attune {
 
 struct StoredEvidence {
   Evidence evidence;  // smaller results are better: negated if the objective is maximised
+  std::vector<std::string> trials;  // the id of the trial that gave each result
   Objective objective;
   std::int64_t without_result = 0;  // succeeded trials that lack a finite number
   std::int64_t outside = 0;         // those whose parameters do not lie in the search space of now

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/python_json.h"
+#include "manager/cli/commands/best_by_model.h"
 #include "manager/cli/commands/best_text.h"
 #include "manager/cli/commands/parameter_text.h"
 #include "manager/cli/commands/stored_json.h"
@@ -212,9 +213,43 @@ Result<int> view(const TrialsOptions& options, const Console& console) {
   return kExitOk;
 }
 
+namespace {
+
+Result<int> view_by_model(StoreReader& reader, const StoredExperiment& experiment,
+                          const BestOptions& options, const Console& console) {
+  const BestByModel best = TRY(best_by_model(reader, experiment));
+  if (!options.format.empty())
+    return print_parameters({best.trial}, experiment, options.format, console);
+  if (options.which.json) {
+    json trial = with_format(trial_json(best.trial, experiment.objectives));
+    trial["expected"] = expectation_json(best);
+    JsonArray array(console);
+    array.add(trial);
+    array.end();
+    return kExitOk;
+  }
+  print_text(console, fmt::format("{}\n{}", text_of(best), pretty(best.trial.proposed.parameters)));
+  return kExitOk;
+}
+
+// What the model sees, below the best observed trial. Nothing where it cannot see anything: the
+// user has not asked for it.
+void print_model(StoreReader& reader, const StoredExperiment& experiment,
+                 const TrialRecord& observed, const Console& console) {
+  const Result<BestByModel> best = best_by_model(reader, experiment);
+  if (!best) return;
+  print_text(console, text_of(*best) + "\n");
+  if (best->trial.job_id != observed.job_id) {
+    print_text(console, "attune best --by model shows that trial\n");
+  }
+}
+
+}  // namespace
+
 Result<int> view(const BestOptions& options, const Console& console) {
   StoreReader reader = TRY(StoreReader::open(options.which.directory));
   const StoredExperiment experiment = TRY(reader.find(options.which.experiment));
+  if (options.by_model) return view_by_model(reader, experiment, options, console);
   const bool table =
       several(experiment.objectives) && !options.which.json && options.format.empty();
   const std::vector<TrialRecord> best =
@@ -243,6 +278,7 @@ Result<int> view(const BestOptions& options, const Console& console) {
                     experiment.objective().maximize ? "highest" : "lowest", trial.job_id,
                     limits_text(trial, experiment), pretty(trial.proposed.parameters)));
   }
+  if (best.size() == 1) print_model(reader, experiment, best.front(), console);
   return kExitOk;
 }
 
