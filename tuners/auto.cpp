@@ -6,6 +6,8 @@
 // * The first ten proposals are those of the local search (TuRBO), which needs the fewest random
 //   results. Then it takes turns with the Gaussian process of the whole space (GP) and the
 //   multivariate Parzen estimator (TPE).
+// * In a space of branches (space/branch.h), GP has the next turns, two for each branch: it looks
+//   into each of them, which a local search does not.
 // * While many trials run, from the first proposal on, only the local search and GP take turns: the
 //   estimator does not spread a batch by expected results.
 // * With several objectives or limits, which the local search does not know, GP takes its turns.
@@ -28,6 +30,7 @@
 
 #include "base/saved_numbers.h"
 #include "rungs/resource.h"
+#include "space/branch.h"
 #include "space/features.h"
 #include "tuners/parts/freeze_thaw.h"
 #include "tuners/parts/portfolio.h"
@@ -43,6 +46,7 @@ enum Member : std::size_t { process, estimator, region, strategy };
 
 constexpr std::int64_t kStart = 10;
 constexpr std::array kTurns = {region, process, region, process, region, estimator};
+constexpr std::int64_t kMostLooks = 20;  // into branches, two into each
 constexpr std::int64_t kLate = 300;
 constexpr std::array kLateTurns = {strategy, strategy, strategy, strategy, strategy, region};
 // With so many running trials (the one that is asked for not counted), the estimator has no turns.
@@ -98,6 +102,11 @@ class Auto final : public Tuner {
     TRY(members_.set_space(space));
     if (curves_) TRY(curves_->set_space(space));
     large_ = Features(space).size() > kMostDimensions;
+    looks_ = 0;
+    if (const auto root = root_choice(space)) {
+      const auto& options = std::get<Choice>(space.params[*root].domain).candidates;
+      looks_ = std::min(kMostLooks, 2 * std::ssize(options));
+    }
     proposed_ = 0;
     running_.clear();
     return {};
@@ -160,15 +169,17 @@ class Auto final : public Tuner {
     const auto turn = static_cast<std::size_t>(proposed_);
     const Member member = proposed_ >= kLate && members_.size() > strategy
                               ? kLateTurns[turn % kLateTurns.size()]
-                          : running_.size() >= kMany ? kTurns[turn % 2]
-                          : proposed_ < kStart       ? region
-                                                     : kTurns[turn % kTurns.size()];
+                          : running_.size() >= kMany    ? kTurns[turn % 2]
+                          : proposed_ < kStart          ? region
+                          : proposed_ < kStart + looks_ ? process
+                                                        : kTurns[turn % kTurns.size()];
     return member < members_.size() ? member : process;
   }
 
   Portfolio members_;
   bool several_ = false;  // objectives, or limits
   bool large_ = false;
+  std::int64_t looks_ = 0;  // of GP into branches
   std::int64_t proposed_ = 0;
   std::set<TrialId> running_;
 

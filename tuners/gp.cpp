@@ -79,9 +79,10 @@ Point Gp::suggest() {
   std::vector<Point> good;
   for (const std::size_t i : model.good(history, kGood)) good.push_back(record_.point(i));
   const Acquisition acquisition = model.acquisition(history, settings_.utility);
-  return record_.first_unseen(search_acquisition(record_.space(), features, acquisition, good,
-                                                 search_settings(model), rng_),
-                              rng_);
+  SearchSettings settings = search_settings(model);
+  settings.within = record_.neglected(SearchRecord::kDrawn + SearchRecord::kGuided, rng_);
+  return record_.first_unseen(
+      search_acquisition(record_.space(), features, acquisition, good, settings, rng_), rng_);
 }
 
 // Ranking a candidate costs the square of the model's rows, and fewer candidates hardly make

@@ -112,6 +112,28 @@ TEST_CASE("auto: while many trials run the estimator has no turns") {
   CHECK(turns.find("TP") != std::string::npos);
 }
 
+TEST_CASE("auto: after thirty trials each branch has had four, however bad it is") {
+  json options = json::array();
+  for (int k = 0; k < 5; ++k) {
+    options.push_back({{"_name", std::to_string(k)},
+                       {"x" + std::to_string(k), {{"_type", "uniform"}, {"_value", {0, 1}}}}});
+  }
+  const std::string space = json{{"model", {{"_type", "choice"}, {"_value", options}}}}.dump();
+  for (const std::string tuner : {"auto", "GP"}) {
+    for (const std::uint64_t seed : {1u, 2u, 3u}) {
+      TunerWorld world(tuner, space, {}, seed);
+      std::vector<int> trials(5);
+      for (int i = 0; i < 30; ++i) {
+        const auto values = world.values();
+        ++trials[static_cast<std::size_t>(values[0])];
+        world.completed(world.next - 1, values, values[0]);
+      }
+      CAPTURE(tuner, seed);
+      CHECK(std::ranges::min(trials) >= 4);
+    }
+  }
+}
+
 TEST_CASE("auto: with several objectives the local search takes no part") {
   TunerWorld world("auto", kReals, {}, 1, {{"a", false}, {"b", false}});
   CHECK_FALSE(world.tuner->save()["members"].contains("TuRBO"));

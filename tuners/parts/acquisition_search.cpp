@@ -44,6 +44,7 @@ class Search {
     std::vector<Point> all;
     SeenPoints drawn(space_);
     const auto keep = [&](Point point) {
+      if (settings_.within) enter(space_, *settings_.within, point, rng_);
       if (space_.feasible(point) && drawn.insert(point)) all.push_back(std::move(point));
     };
     for (int i = 0; i < settings_.candidates; ++i) keep(sample(space_, rng_));
@@ -156,7 +157,7 @@ class Search {
   // Tries other values of one active parameter after the other, and keeps each improvement.
   void sweep(Found& at) {
     for (std::size_t i = 0; i < space_.params.size(); ++i) {
-      if (!at.point.active(i)) continue;
+      if (!at.point.active(i) || (settings_.within && i == settings_.within->choice)) continue;
       take_if_better(alternatives(at.point, i), at);
     }
   }

@@ -5,10 +5,12 @@
 // category (of very many a random part is tried), or a neighbouring level. For models without a
 // gradient, the sweep can also try `exchanges` other values of each continuous parameter.
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "base/rng.h"
+#include "space/branch.h"
 #include "space/features.h"
 #include "space/space.h"
 
@@ -24,12 +26,13 @@ struct Acquisition {
 };
 
 struct SearchSettings {
-  int candidates = 500;  // drawn from the space
-  int neighbours = 100;  // drawn around the good points
-  int climbs = 4;        // best candidates that are improved
-  int rounds = 2;        // of gradient and sweep, at most
-  int evaluations = 20;  // of each climb by the gradient
-  int exchanges = 0;     // values of a continuous parameter that a sweep tries
+  int candidates = 500;               // drawn from the space
+  int neighbours = 100;               // drawn around the good points
+  int climbs = 4;                     // best candidates that are improved
+  int rounds = 2;                     // of gradient and sweep, at most
+  int evaluations = 20;               // of each climb by the gradient
+  int exchanges = 0;                  // values of a continuous parameter that a sweep tries
+  std::optional<Branch> within = {};  // all points that are looked at lie in it
 };
 
 struct Found {

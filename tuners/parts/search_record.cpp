@@ -60,11 +60,36 @@ Point SearchRecord::first_unseen(std::span<const Found> found, Rng& rng) const {
 }
 
 Point SearchRecord::draw(Rng& rng) const {
-  Point point = sample(space_, rng);
+  const std::optional<Branch> branch = neglected(kDrawn, rng);
+  const auto drawn = [&] {
+    Point point = sample(space_, rng);
+    if (branch) enter(space_, *branch, point, rng);
+    return point;
+  };
+  Point point = drawn();
   for (int i = 0; i < kTries && (!space_.feasible(point) || dedup_.repeats(point)); ++i) {
-    point = sample(space_, rng);
+    point = drawn();
   }
   return point;
+}
+
+std::optional<Branch> SearchRecord::neglected(std::size_t wanted, Rng& rng) const {
+  const auto choice = root_choice(space_);
+  if (!choice || history_.size() >= kEarly) return {};
+  std::vector<std::size_t> trials(
+      std::get<Choice>(space_.params[*choice].domain).candidates.size());
+  const auto count = [&](const Point& point) {
+    if (point.active(*choice)) ++trials[static_cast<std::size_t>(point.values[*choice])];
+  };
+  for (const Point& point : points_) count(point);
+  for (const auto& trial : running_.all()) count(trial.point);
+  const std::size_t fewest = std::ranges::min(trials);
+  if (fewest >= wanted) return {};
+  std::vector<std::size_t> options;
+  for (std::size_t k = 0; k < trials.size(); ++k) {
+    if (trials[k] == fewest) options.push_back(k);
+  }
+  return Branch{*choice, options[rng.index(options.size())]};
 }
 
 Answer SearchRecord::propose(TrialId id, Point point) {

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "base/rng.h"
+#include "space/branch.h"
 #include "space/dedup.h"
 #include "space/features.h"
 #include "space/saved_point.h"
@@ -30,6 +31,13 @@ bool enough_results(std::size_t usable, std::size_t running, std::size_t wanted)
 // A value. Not thread safe.
 class SearchRecord {
  public:
+  // Trials of each branch that are drawn at random, and those that a model proposes there in
+  // addition, while there are fewer than kEarly results. Otherwise chance decides which branch is
+  // searched at all: the best of ten random results is in that with the best average, and a local
+  // search stays there.
+  static constexpr std::size_t kDrawn = 2, kGuided = 2;
+  static constexpr std::size_t kEarly = 40;
+
   explicit SearchRecord(const Space& space, const Objectives& objectives = {});  // keeps copies
 
   const Space& space() const { return space_; }
@@ -58,8 +66,14 @@ class SearchRecord {
 
   // The first point of `found` that is not known yet; if there is none, draw(rng).
   Point first_unseen(std::span<const Found> found, Rng& rng) const;
-  // A random point. It tries to find one that is new and breaks no constraint, but may fail.
+  // A random point. It tries to find one that is new and breaks no constraint, but may fail. While
+  // a branch has had few trials, the point lies in that branch: see neglected().
   Point draw(Rng& rng) const;
+
+  // The branch of the first root choice (space/branch.h) that has had the fewest trials, running
+  // ones included, if these are fewer than `wanted`; of several such branches a random one. Nothing
+  // without a root choice, and once there are kEarly results.
+  std::optional<Branch> neglected(std::size_t wanted, Rng& rng) const;
 
   // Proposes `point`. In a finite space a known point is replaced by another one, or by Exhausted
   // if none is left: see Deduplicator.
