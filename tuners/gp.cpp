@@ -13,6 +13,7 @@
 
 #include "base/saved_numbers.h"
 #include "tuners/parts/acquisition_search.h"
+#include "tuners/parts/failure_model.h"
 #include "tuners/parts/gp_model.h"
 #include "tuners/parts/model_tuner.h"
 #include "tuners/parts/objectives.h"
@@ -41,6 +42,7 @@ class Gp final : public ModelTuner {
   Result<void> set_space(const Space& space) override {
     record_ = SearchRecord(space, objectives_);
     models_ = models();
+    failures_ = FailureModel(record_.features());
     turn_ = 0;
     return {};
   }
@@ -65,6 +67,7 @@ class Gp final : public ModelTuner {
   Settings settings_;
   Objectives objectives_;
   std::array<GpModel, 2> models_ = models();
+  FailureModel failures_{record_.features()};
   std::size_t turn_ = 0;
 };
 
@@ -78,7 +81,10 @@ Point Gp::suggest() {
   model.update(history, record_.running(kMostPretended));
   std::vector<Point> good;
   for (const std::size_t i : model.good(history, kGood)) good.push_back(record_.point(i));
-  const Acquisition acquisition = model.acquisition(history, settings_.utility);
+  failures_.update(history);
+  // A probability can only weigh a logarithm, which a confidence bound is not.
+  const Utility utility = failures_.knows_failures() ? Utility{} : settings_.utility;
+  const Acquisition acquisition = failures_.weighed(model.acquisition(history, utility));
   SearchSettings settings = search_settings(model);
   settings.within = record_.neglected(SearchRecord::kDrawn + SearchRecord::kGuided, rng_);
   return record_.first_unseen(
@@ -101,7 +107,11 @@ SearchSettings Gp::search_settings(const GpModel& model) const {
 json Gp::save() const {
   json models = json::array();
   for (const GpModel& model : models_) models.push_back(model.save());
-  return {{"rng", to_json(rng_)}, {"record", record_.save()}, {"models", models}, {"turn", turn_}};
+  return {{"rng", to_json(rng_)},
+          {"record", record_.save()},
+          {"models", models},
+          {"failures", failures_.save()},
+          {"turn", turn_}};
 }
 
 Result<void> Gp::load(const json& state) {
@@ -112,6 +122,10 @@ Result<void> Gp::load(const json& state) {
   if (models.size() != models_.size()) return fail("saved state: not two models");
   for (std::size_t i = 0; i < models.size(); ++i) {
     TRY(loaded.models_[i].load(models[i], loaded.record_.history()));
+  }
+  // A former version had none.
+  if (state.contains("failures")) {
+    TRY(loaded.failures_.load(TRY(object_at(state, "failures")), loaded.record_.history()));
   }
   const auto turn = TRY(integer_at(state, "turn"));
   if (turn < 0) return fail("saved state: turn is negative");
@@ -129,6 +143,7 @@ Result<std::unique_ptr<Tuner>> make(const json& args, const Context& context, Rn
                                              : Utility::Kind::improvement;
   settings.utility.kappa = args["kappa"];
   settings.utility.xi = args["xi"];
+  settings.surrogate.failures = false;
   settings.surrogate.least_noise = args["alpha"];
   if (!args["input_warping"]) settings.surrogate.warping = GaussianProcess::Warping::none;
   settings.cold_start = args["cold_start_num"];

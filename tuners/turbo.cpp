@@ -12,6 +12,7 @@
 #include "base/saved_numbers.h"
 #include "tuners/parts/box_search.h"
 #include "tuners/parts/expected_improvement.h"
+#include "tuners/parts/failure_model.h"
 #include "tuners/parts/model_tuner.h"
 #include "tuners/parts/turbo_region.h"
 #include "tuners/registry.h"
@@ -34,6 +35,7 @@ class Turbo final : public ModelTuner {
   Result<void> set_space(const Space& space) override {
     record_ = SearchRecord(space);
     region_ = TurboRegion(record_.features(), settings_.region, {});
+    failures_ = FailureModel(record_.features());
     return {};
   }
 
@@ -63,6 +65,7 @@ class Turbo final : public ModelTuner {
 
   Settings settings_;
   TurboRegion region_{record_.features(), settings_.region, {}};
+  FailureModel failures_{record_.features()};  // of all regions
 };
 
 std::size_t Turbo::initial() const {
@@ -88,8 +91,9 @@ std::vector<Found> Turbo::search() {
   const GaussianProcess& model = surrogate.model();
   const double length = region_.trust().length();
   const auto n = static_cast<double>(model.size());
+  failures_.update(record_.history());
   return search_box(
-      record_.space(), features, expected_improvement(model, surrogate.best()),
+      record_.space(), features, failures_.weighed(expected_improvement(model, surrogate.best())),
       {.centre = record_.point(region_.centre()),
        .sides = box_sides(features, model.parameters().log_weights, length),
        .share = std::min(1.0, length)},
@@ -98,7 +102,10 @@ std::vector<Found> Turbo::search() {
 }
 
 json Turbo::save() const {
-  return {{"rng", to_json(rng_)}, {"record", record_.save()}, {"region", region_.save()}};
+  return {{"rng", to_json(rng_)},
+          {"record", record_.save()},
+          {"region", region_.save()},
+          {"failures", failures_.save()}};
 }
 
 Result<void> Turbo::load(const json& state) {
@@ -106,6 +113,10 @@ Result<void> Turbo::load(const json& state) {
   TRY(loaded.set_space(record_.space()));
   TRY(loaded.record_.load(TRY(object_at(state, "record"))));
   TRY(loaded.region_.load(TRY(object_at(state, "region")), loaded.record_.history()));
+  // A former version had none.
+  if (state.contains("failures")) {
+    TRY(loaded.failures_.load(TRY(object_at(state, "failures")), loaded.record_.history()));
+  }
   *this = std::move(loaded);
   return {};
 }

@@ -77,9 +77,12 @@ std::vector<std::size_t> thinned(std::vector<std::size_t> ranked, std::size_t mo
   return ranked;
 }
 
-std::vector<std::size_t> modelled(const History& history, std::size_t most) {
+std::vector<std::size_t> modelled(const History& history, std::size_t most, bool failed) {
   std::vector<std::size_t> all(history.size());
   std::iota(all.begin(), all.end(), 0);
+  if (!failed) {
+    std::erase_if(all, [&](std::size_t i) { return history.kind(i) == History::Kind::useless; });
+  }
   return all.size() > most ? thinned(history.ranked(std::move(all)), most) : all;
 }
 
@@ -92,6 +95,7 @@ std::vector<double> scaled(std::span<const double> values, const Scaling& scalin
     case Scale::straightened:
       return straightened(to_power(values, scaling.power));
     case Scale::limit:
+    case Scale::failure:
       break;
   }
   std::vector<double> distances;
@@ -161,6 +165,13 @@ double softened(const History& history, std::span<const std::size_t> members,
 
 std::vector<double> targets(const History& history, std::span<const std::size_t> members,
                             const Scaling& scaling, std::size_t output, Failures failures) {
+  if (scaling.scale == Scale::failure) {
+    std::vector<double> failed;
+    for (const std::size_t i : members) {
+      failed.push_back(history.kind(i) == History::Kind::useless ? 1 : -1);
+    }
+    return standardised(failed);
+  }
   std::vector<double> values;
   for (const std::size_t i : members) {
     if (history.kind(i) == History::Kind::usable) values.push_back(history.values(i)[output]);

@@ -53,8 +53,9 @@ class History {
 
 // How numbers become targets of a model. Losses are standardised or straightened
 // (math/gp/straighten.h). An excess over a limit is divided by the median of the absolute excesses,
-// and clipped to [-3, 3]; 0 stays 0, the border of the limit.
-enum class Scale { standardised, straightened, limit };
+// and clipped to [-3, 3]; 0 stays 0, the border of the limit. `failure` ignores the losses: a
+// failed trial is 1 and another one -1, then standardised (if both occur).
+enum class Scale { standardised, straightened, limit, failure };
 
 // A scale of losses that were raised to a power before (math/gp/powers.h).
 struct Scaling {
@@ -68,8 +69,8 @@ struct Scaling {
 std::vector<std::size_t> thinned(std::vector<std::size_t> ranked, std::size_t most);
 
 // The results that a model of at most `most` rows holds, ascending: all, or as thinned() picks
-// them.
-std::vector<std::size_t> modelled(const History& history, std::size_t most);
+// them. `failed`: whether failed trials are among them.
+std::vector<std::size_t> modelled(const History& history, std::size_t most, bool failed = true);
 
 // How a failed trial becomes a target. `worst`: it has the worst target. `softened`: it is less bad
 // the nearer it is to results. Softening is for models of smooth functions, which a single very bad

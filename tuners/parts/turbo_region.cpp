@@ -19,7 +19,7 @@ TurboRegion::TurboRegion(const Features& features, const TrustRegionSettings& se
                          std::set<TrialId> strangers)
     : trust_(settings, std::max(features.size(), kLeastFailures)),
       history_(features.size()),
-      surrogate_(features, Scale::standardised),
+      surrogate_(features, Scale::standardised, {.failures = false}),
       strangers_(std::move(strangers)) {}
 
 void TurboRegion::start(TrialId id, bool guided) {
