@@ -16,7 +16,8 @@ namespace attune {
 // same time wait for each other, as the values are handed to it in shared variables.
 class Constraint {
  public:
-  explicit Constraint(const std::string& text) { parser_.SetExpr(text); }
+  explicit Constraint(const std::string& text) : text_(text) { parser_.SetExpr(text); }
+  const std::string& text() const { return text_; }
   Constraint(const Constraint&) = delete;
   Constraint& operator=(const Constraint&) = delete;
 
@@ -59,6 +60,7 @@ class Constraint {
     std::vector<double> values = {};
     double value = 1;
   };
+  const std::string text_;
   mutable std::mutex mutex_;
   mutable std::map<std::string, Variable> variables_;  // whose addresses are stable
   mu::Parser parser_;
@@ -189,6 +191,16 @@ Result<void> set_constraints(Space& space, const std::vector<std::string>& texts
 Result<void> check_constraint(const Space& space, const std::string& text) {
   TRY(compile(space, text));
   return {};
+}
+
+bool same_points(const Space& a, const Space& b) {
+  const auto equal = [](const Param& x, const Param& y) {
+    return x.name == y.name && x.domain == y.domain && x.condition == y.condition;
+  };
+  const auto same_text = [](const auto& x, const auto& y) { return x->text() == y->text(); };
+  return a.unread.is_null() && b.unread.is_null() &&
+         std::ranges::equal(a.params, b.params, equal) &&
+         std::ranges::equal(a.constraints, b.constraints, same_text);
 }
 
 bool Space::feasible(const Point& point) const {

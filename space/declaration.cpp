@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/overloaded.h"
+#include "space/value_import.h"
 
 namespace attune {
 namespace {
@@ -43,13 +44,19 @@ void write_members(const Space& space, std::size_t& i, const std::optional<Condi
                    json& object) {
   while (i < space.params.size() && space.params[i].condition == scope) {
     const std::size_t own = i++;
-    json spec = domain_json(space.params[own].domain);
+    const Param& param = space.params[own];
+    json spec = domain_json(param.domain);
+    if (param.default_value) spec["_default"] = stated_json(param.domain, *param.default_value);
+    if (param.prior) {
+      spec["_prior"] = {{"_value", stated_json(param.domain, param.prior->value)},
+                        {"_sure", param.prior->sure}};
+    }
     while (i < space.params.size() && is_descendant(space.params[i], own)) {
       const auto& condition = space.params[i].condition;
       write_members(space, i, condition, spec["_value"][condition->branch]);
     }
     // Appends without a search: a space has no name twice.
-    object.get_ref<json::object_t&>().emplace_back(space.params[own].name, std::move(spec));
+    object.get_ref<json::object_t&>().emplace_back(param.name, std::move(spec));
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/arguments.h"
 #include "space/parse_domain.h"
+#include "space/parse_knowledge.h"
 
 namespace attune {
 namespace {
@@ -81,18 +82,29 @@ class Parser {
     if (!type.is_string())
       return wrong("._type",
                    fmt::format("must be the name of a type, not {}", json_type_name(type)));
-    if (type == "choice" && is_nested(value)) return nested(value, name, where, condition);
+    if (type == "choice" && is_nested(value)) return nested(spec, name, where, condition);
     auto domain = parse_domain(type.get<std::string>(), value);
     if (!domain && domain.error().at == "._type" && is_nested(value)) {
       flaw(where, "._type", std::move(domain.error().message));
-      return nested(value, name, where, condition);  // finds the names and mistakes inside
+      return nested(spec, name, where, condition);  // finds the names and mistakes inside
     }
     if (!domain) return wrong(domain.error().at, std::move(domain.error().message));
-    space_.params.push_back({name, where.path, *std::move(domain), condition});
+    add(spec, {name, where.path, *std::move(domain), condition}, where);
   }
 
-  void nested(const json& options, const std::string& name, const Where& where,
+  void add(const json& spec, Param param, const Where& where) {
+    if (auto known = parse_knowledge(param.domain, spec)) {
+      param.default_value = known->default_value;
+      param.prior = known->prior;
+    } else {
+      flaw(where, known.error().at, std::move(known.error().message));
+    }
+    space_.params.push_back(std::move(param));
+  }
+
+  void nested(const json& spec, const std::string& name, const Where& where,
               const std::optional<Condition>& condition) {
+    const json& options = spec["_value"];
     if (auto wrong = flaw_of_candidates("._value", options))
       flaw(where, wrong->at, std::move(wrong->message));
     Choice choice{.candidates = {}, .canonical = {}, .nested = true};
@@ -106,7 +118,7 @@ class Parser {
       choice.canonical.push_back(i);
     }
     const std::size_t parent = space_.params.size();
-    space_.params.push_back({name, where.path, std::move(choice), condition});
+    add(spec, {name, where.path, std::move(choice), condition}, where);
     for (std::size_t i = 0; i < options.size(); ++i) {
       object(options[i],
              {fmt::format("{}[{}].", where.path, i), fmt::format("{}._value[{}].", where.place, i)},

@@ -13,7 +13,8 @@ namespace attune {
 //   search_space.lr._value: high must exceed low
 //   search_space.layer0[1].k._type: unknown type "unifrom"; did you mean "uniform"?
 // Degenerate domains (low == high, sigma == 0, one candidate) are constants and fine; an empty
-// object is an empty space. Keys of a parameter other than _type and _value are ignored, as in NNI.
+// object is an empty space. Other keys of a parameter than _type, _value, _default and _prior are
+// ignored, as in NNI, unless they look like a misspelt one.
 // At most 10,000 parameters, and 100,000 candidates in one choice.
 Result<Space> parse_space(const json& search_space);
 

@@ -1,143 +1,19 @@
 // A point from the user's JSON.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <map>
 #include <tuple>
 
 #include "base/arguments.h"
 #include "space/space.h"
+#include "space/value_import.h"
 
 namespace attune {
 namespace {
 
-// Written by other programs, bounds may come back with a digit lost.
-constexpr double kOvershoot = 1e-12;
-
 bool is_nested(const Param& param) {
   const auto* choice = std::get_if<Choice>(&param.domain);
   return choice && choice->nested;
-}
-
-// Equal as JSON, whatever the order of keys. exact: 1 and 1.0 differ.
-bool equal(const json& a, const json& b, bool exact) {
-  if (a.is_number() && b.is_number()) {
-    return a == b && (!exact || a.is_number_float() == b.is_number_float());
-  }
-  if (a.type() != b.type() || a.size() != b.size()) return false;
-  if (a.is_array()) {
-    return std::ranges::equal(a, b,
-                              [&](const json& x, const json& y) { return equal(x, y, exact); });
-  }
-  if (!a.is_object()) return a == b;
-  for (const auto& [key, value] : a.items()) {
-    const auto other = b.find(key);
-    if (other == b.end() || !equal(value, *other, exact)) return false;
-  }
-  return true;
-}
-
-std::optional<std::size_t> find_candidate(const std::vector<json>& candidates, const json& value) {
-  for (const bool exact : {true, false}) {
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
-      if (equal(candidates[i], value, exact)) return i;
-    }
-  }
-  return std::nullopt;
-}
-
-std::unexpected<Error> not_a_candidate(const std::string& path, const json& value,
-                                       const std::vector<json>& candidates) {
-  constexpr std::size_t kShown = 8;
-  std::vector<std::string> texts;
-  for (const json& candidate : candidates) {
-    if (texts.size() == kShown) {
-      texts.emplace_back("...");
-      break;
-    }
-    const bool named = candidate.is_object() && candidate.contains("_name");
-    texts.push_back(dump_json(named ? candidate["_name"] : candidate));
-  }
-  return fail(fmt::format("{}: {} is not a candidate; candidates: {}", path, dump_json(value),
-                          fmt::join(texts, ", ")));
-}
-
-Result<double> number(const std::string& path, const json& value) {
-  if (!value.is_number() || !std::isfinite(value.get<double>())) {
-    return fail(fmt::format("{}: must be a finite number, not {}", path, dump_json(value)));
-  }
-  return value.get<double>();
-}
-
-Result<double> read(const std::string& path, const json& value, const Choice& domain) {
-  if (!domain.layer) {
-    if (const auto i = find_candidate(domain.candidates, value)) return static_cast<double>(*i);
-    return not_a_candidate(path, value, domain.candidates);
-  }
-  const json* i = value.is_object() && value.contains("_idx") ? &value["_idx"] : nullptr;
-  if (!i || !i->is_number_integer() || !value.contains("_value")) {
-    return fail(fmt::format("{}: must be {{\"_value\": candidate, \"_idx\": index}}", path));
-  }
-  if (*i < 0 || *i >= domain.candidates.size() ||
-      !equal(domain.candidates[i->get<std::size_t>()], value["_value"], false)) {
-    return fail(fmt::format("{}: _value is not the candidate number _idx", path));
-  }
-  return i->get<double>();
-}
-
-Result<double> read(const std::string& path, const json& value, const Subset& domain) {
-  if (!value.is_object() || !value.contains("_value") || !value.contains("_idx") ||
-      !value["_value"].is_array() || !value["_idx"].is_array()) {
-    return fail(fmt::format("{}: must be {{\"_value\": [...], \"_idx\": [...]}}", path));
-  }
-  const json& chosen = value["_idx"];
-  if (chosen.size() != domain.chosen || value["_value"].size() != domain.chosen) {
-    return fail(fmt::format("{}: must have {} chosen candidates", path, domain.chosen));
-  }
-  std::uint64_t mask = 0;
-  for (std::size_t k = 0; k < chosen.size(); ++k) {
-    const json& i = chosen[k];
-    if (!i.is_number_integer() || i < 0 || i >= domain.candidates.size() ||
-        !equal(domain.candidates[i.get<std::size_t>()], value["_value"][k], false)) {
-      return fail(fmt::format("{}: _value[{}] is not the candidate number _idx[{}]", path, k, k));
-    }
-    const std::uint64_t bit = std::uint64_t{1} << i.get<std::size_t>();
-    if ((mask & bit) != 0) return fail(fmt::format("{}: _idx has {} twice", path, dump_json(i)));
-    mask |= bit;
-  }
-  return static_cast<double>(mask);
-}
-
-Result<double> read(const std::string& path, const json& value, const IntRange& domain) {
-  const double x = TRY(number(path, value));
-  if (x != std::trunc(x)) {
-    return fail(fmt::format("{}: must be an integer, not {}", path, dump_json(value)));
-  }
-  if (x < static_cast<double>(domain.low) || x >= static_cast<double>(domain.high)) {
-    return fail(fmt::format("{}: {} is outside of [{}, {})", path, dump_json(value), domain.low,
-                            domain.high));
-  }
-  return x;
-}
-
-Result<double> read(const std::string& path, const json& value, const Uniform& domain) {
-  const double x = TRY(number(path, value));
-  const double slack = kOvershoot * std::max(std::abs(domain.low), std::abs(domain.high));
-  if (x < domain.low - slack || x > domain.high + slack) {
-    return fail(fmt::format("{}: {} is outside of [{}, {}]", path, dump_json(value), domain.low,
-                            domain.high));
-  }
-  return std::clamp(x, domain.low, domain.high);
-}
-
-Result<double> read(const std::string& path, const json& value, const Normal& domain) {
-  const double x = TRY(number(path, value));
-  if (domain.log && x < 0) {
-    return fail(
-        fmt::format("{}: {} is negative, which a lognormal is not", path, dump_json(value)));
-  }
-  return x;
 }
 
 class Reader {
@@ -179,14 +55,15 @@ class Reader {
   Result<void> member(const json& value, const std::string& path) {
     const std::size_t own = i_++;
     const Param& param = space_.params[own];
-    const auto value_of = [&]() -> Result<double> {
-      if (is_nested(param)) return option(value, path, std::get<Choice>(param.domain));
-      return std::visit([&](const auto& d) { return read(path, value, d); }, param.domain);
-    };
-    const Result<double> found = value_of();
-    if (!found && !keep_going_) return std::unexpected(found.error());
+    const bool nested = is_nested(param);
+    const Result<double> found = nested ? option(value, path, std::get<Choice>(param.domain))
+                                        : value_from_json(param.domain, value);
+    if (!found && !keep_going_) {
+      return nested ? std::unexpected(found.error())
+                    : fail(fmt::format("{}: {}", path, found.error().message));
+    }
     if (found) point_.values[own] = *found;
-    if (found && is_nested(param)) {
+    if (found && nested) {
       const auto branch = static_cast<std::size_t>(*found);
       const Condition scope{own, branch};
       while (i_ < space_.params.size() && is_descendant(space_.params[i_], own) &&
@@ -208,9 +85,9 @@ class Reader {
       return fail(
           fmt::format("{}: must be an object with _name, not {}", path, json_type_name(value)));
     }
-    const json name = {{"_name", value["_name"]}};
-    if (const auto i = find_candidate(choice.candidates, name)) return static_cast<double>(*i);
-    return not_a_candidate(path + "._name", value["_name"], choice.candidates);
+    const auto found = option_named(choice, value["_name"]);
+    if (!found) return fail(fmt::format("{}._name: {}", path, found.error().message));
+    return *found;
   }
 
   const Space& space_;

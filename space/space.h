@@ -71,11 +71,24 @@ struct Condition {
   bool operator==(const Condition&) const = default;
 };
 
+// Where the user expects the best value of a parameter. `sure`, in (0, 1), is the probability that
+// the user gives to being right: the best candidate is this one, or the best number is at most a
+// tenth of the range away, on the parameter's own scale (space/prior.h).
+struct Prior {
+  static constexpr double kSure = 0.7;  // if the user does not say how sure
+
+  double value = 0;  // as in a Point
+  double sure = kSure;
+  bool operator==(const Prior&) const = default;
+};
+
 struct Param {
   std::string name;  // key in its own object
   std::string path;  // for messages: "layer0[1].kernel_size"
   Domain domain;
   std::optional<Condition> condition;
+  std::optional<double> default_value = {};  // that the user would take without a search
+  std::optional<Prior> prior = {};           // not of a Subset
 };
 
 // One value per parameter of its Space, in the same order, as a trial sees it: choice index, subset
@@ -117,6 +130,10 @@ std::optional<std::uint64_t> point_count(const Space& space);
 
 // A real without q that is not a constant.
 bool is_continuous(const Domain& domain);
+
+// Whether both have the same points and the same constraints: they differ in defaults and priors
+// only, if at all. Never true of unread spaces.
+bool same_points(const Space& a, const Space& b);
 
 // The space of an algorithm that alone understands `search_space`. The built-in ones cannot search
 // it.

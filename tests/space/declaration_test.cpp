@@ -20,6 +20,15 @@ TEST_CASE("a declaration has every type and what it encloses") {
   CHECK(dump_json(declaration_of({})) == "{}");
 }
 
+TEST_CASE("a declaration has defaults and priors") {
+  const std::string text =
+      R"({"o":{"_type":"choice","_value":[{"_name":"a"},{"_name":"b","n":{"_type":"randint",)"
+      R"("_value":[0,9],"_default":3,"_prior":{"_value":4,"_sure":0.9}}}],"_default":"b"},)"
+      R"("l":{"_type":"layer_choice","_value":["x","y"],"_prior":{"_value":"y","_sure":0.5}},)"
+      R"("i":{"_type":"input_choice","_value":{"candidates":["a",2],"n_chosen":1},"_default":[2]}})";
+  CHECK(dump_json(declaration_of(space_of(text))) == text);
+}
+
 TEST_CASE("random spaces survive their declaration") {
   const std::uint64_t seed = GENERATE(range(0, 100));
   CAPTURE(seed);

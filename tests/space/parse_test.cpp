@@ -217,4 +217,56 @@ TEST_CASE("deep nesting, up to what parse_json lets through") {
   CHECK_FALSE(point_count(space));
 }
 
+TEST_CASE("a default and a prior are values of their parameter") {
+  const Space space = space_of(R"({"x":{"_type":"uniform","_value":[0,1],"_default":1,
+      "_prior":{"_value":0.25,"_sure":0.5}},"c":{"_type":"choice","_value":["a",1.0],"_default":1,
+      "_prior":{"_value":"a"}},"n":{"_type":"uniform","_value":[0,1],"_note":"ignored"}})");
+  CHECK(space.params[0].default_value == 1);
+  CHECK(space.params[0].prior == Prior{0.25, 0.5});
+  CHECK(space.params[1].default_value == 1);
+  CHECK(space.params[1].prior == Prior{0, 0.7});
+  CHECK(!space.params[2].default_value);
+  CHECK(!space.params[2].prior);
+}
+
+TEST_CASE("mistakes in what the user knows") {
+  const auto error = [](const std::string& members) {
+    return error_of_domain(R"({"_type":"uniform","_value":[0,1],)" + members + "}");
+  };
+  CHECK(error(R"("_default":2)") == "search_space.lr._default: 2 is outside of [0, 1]");
+  CHECK(error(R"("_default":"a")") ==
+        "search_space.lr._default: must be a finite number, not \"a\"");
+  CHECK(error(R"("_defualt":0)") == "search_space.lr._defualt: did you mean \"_default\"?");
+  CHECK(error(R"("_priors":0)") == "search_space.lr._priors: did you mean \"_prior\"?");
+  CHECK(error(R"("_prior":0.5)") ==
+        "search_space.lr._prior: must be {\"_value\": ..., \"_sure\": 0.7}, not a number");
+  CHECK(error(R"("_prior":{"_sure":0.5})") ==
+        "search_space.lr._prior._value: missing; it is the value you prefer");
+  CHECK(error(R"("_prior":{"_value":-1})") ==
+        "search_space.lr._prior._value: -1 is outside of [0, 1]");
+  const std::string sure =
+      "search_space.lr._prior._sure: must be a probability between 0 and 1, such as 0.7";
+  CHECK(error(R"("_prior":{"_value":1,"_sure":1})") == sure);
+  CHECK(error(R"("_prior":{"_value":1,"_sure":0})") == sure);
+  CHECK(error(R"("_prior":{"_value":1,"_sure":NaN})") == sure);
+  CHECK(error(R"("_prior":{"_value":1,"_sure":"very"})") == sure);
+  CHECK(error(R"("_prior":{"_value":1,"sure":0.9})") ==
+        "search_space.lr._prior: unknown key \"sure\"; known are _value and _sure");
+  CHECK(error_of_domain(R"({"_type":"choice","_value":["a","b"],"_default":"c"})") ==
+        R"(search_space.lr._default: "c" is not a candidate; candidates: "a", "b")");
+  CHECK(error_of(R"({"o":{"_type":"choice","_value":[{"_name":"u"},{"_name":"v","k":)"
+                 R"({"_type":"randint","_value":[0,3],"_default":3}}],"_default":"u"}})") ==
+        "search_space.o[1].k._default: 3 is outside of [0, 3)");
+  CHECK(error_of(R"({"o":{"_type":"choice","_value":[{"_name":"u"}],"_default":"w"}})") ==
+        R"(search_space.o._default: "w" is not a candidate; candidates: "u")");
+  const std::string inputs =
+      R"({"_type":"input_choice","_value":{"candidates":["a","b"],"n_chosen":2},)";
+  CHECK(error_of_domain(inputs + R"("_prior":{"_value":["a","b"]}})") ==
+        "search_space.lr._prior: an input_choice can have none");
+  CHECK(error_of_domain(inputs + R"("_default":["a"]})") ==
+        "search_space.lr._default: must be a list of 2 candidates");
+  CHECK(error_of_domain(inputs + R"("_default":["a","a"]})") ==
+        "search_space.lr._default: has \"a\" twice");
+}
+
 }  // namespace attune::parse_test
