@@ -127,13 +127,7 @@ void Features::encode(const Point& point, std::span<double> row) const {
                        row[column.first + k] = static_cast<double>(mask >> k & 1);
                      }
                    },
-                   [&](const IntRange& d) {
-                     const auto low = static_cast<double>(d.low);
-                     x = (value - low + 0.5) / (static_cast<double>(d.high) - low);
-                   },
-                   [&](const auto& real) {
-                     x = probability(real, to_internal(space_.params[i].domain, value));
-                   },
+                   [&](const auto&) { x = position_of(i, value); },
                },
                space_.params[i].domain);
   }
@@ -149,6 +143,22 @@ std::optional<std::size_t> Features::position(std::size_t i) const {
   const Column& column = columns_[i];
   if (column.count != 1 || dimensions_[column.first].categories > 0) return std::nullopt;
   return column.first;
+}
+
+double Features::position_of(std::size_t i, double value) const {
+  return std::visit(
+      Overloaded{
+          [&](const Choice& d) { return value / static_cast<double>(d.candidates.size() - 1); },
+          [&](const Subset&) -> double { ATTUNE_CHECK(false); },
+          [&](const IntRange& d) {
+            const auto low = static_cast<double>(d.low);
+            return (value - low + 0.5) / (static_cast<double>(d.high) - low);
+          },
+          [&](const auto& d) {
+            return probability(d, to_internal(space_.params[i].domain, value));
+          },
+      },
+      space_.params[i].domain);
 }
 
 double Features::value(std::size_t i, double position) const {

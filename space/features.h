@@ -44,6 +44,7 @@ class Features {
   // The dimension of parameter i if it is a position, and the value of i nearest to a position.
   std::optional<std::size_t> position(std::size_t i) const;
   double value(std::size_t i, double position) const;
+  double position_of(std::size_t i, double value) const;  // of a value of parameter i
 
   // The probability that a drawn value of parameter i has at most this position. Valid if the
   // parameter is a position. Without q, and of what has no steps, it is the position.
