@@ -32,6 +32,9 @@ class RepeatingTuner final : public Tuner {
     return answers;
   }
 
+  bool set_priors(const Space& space) override { return tuner_->set_priors(space); }
+  bool begin_with(const Point& point) override { return tuner_->begin_with(point); }
+
   void withdraw(TrialId id) override {
     running_.erase(id);
     tuner_->withdraw(id);

@@ -47,6 +47,8 @@ class GuardedTuner final : public Tuner, Restartable<PluginTuner, TunerEvents> {
     return {};
   }
 
+  bool set_priors(const Space&) override { return false; }
+
   std::vector<Answer> ask(std::span<const TrialId> ids) override {
     if (ids.empty()) return {};  // the plug-in need not know that this is possible
     notes_.next_call();

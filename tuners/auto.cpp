@@ -112,6 +112,8 @@ class Auto final : public Tuner {
     return {};
   }
 
+  bool set_priors(const Space& space) override { return members_.set_priors(space); }
+
   std::vector<Answer> ask(std::span<const TrialId> ids) override {
     if (stage_ == Stage::pausing) return curves_->ask(ids);
     return ask_each(ids, [this](TrialId id) {
@@ -127,6 +129,9 @@ class Auto final : public Tuner {
     });
   }
 
+  bool begin_with(const Point& point) override {
+    return stage_ == Stage::pausing && curves_->begin_with(point);
+  }
   void withdraw(TrialId id) override {
     members_.withdraw(id);
     if (curves_) curves_->withdraw(id);

@@ -32,6 +32,7 @@
 #include "rungs/resource.h"
 #include "space/dedup.h"
 #include "space/sample.h"
+#include "space/saved_point.h"
 #include "tuners/parts/bohb_brackets.h"
 #include "tuners/parts/bohb_density.h"
 #include "tuners/parts/feasible_suggestion.h"
@@ -69,12 +70,17 @@ class Bohb final : public Tuner {
     histories_.clear();
     origins_.clear();
     unneeded_.clear();
+    wanted_.reset();
     brackets_ = {settings_.budgets, objectives_.size(), objectives_.limits()};
     return {};
   }
 
   std::vector<Answer> ask(std::span<const TrialId> ids) override {
     return ask_each(ids, [this](TrialId id) { return answer(id); });
+  }
+  bool begin_with(const Point& point) override {
+    wanted_ = point;
+    return true;
   }
   void withdraw(TrialId id) override { brackets_.withdraw(id); }
   void tell(std::span<const Outcome> outcomes) override {
@@ -116,6 +122,7 @@ class Bohb final : public Tuner {
   BohbBrackets brackets_;
   std::map<TrialId, TrialId> origins_;  // of a running trial: from whose checkpoint it started
   std::set<TrialId> unneeded_;          // their checkpoints are dropped with the next report
+  std::optional<Point> wanted_;         // to be tried first
 };
 
 Answer Bohb::answer(TrialId id) {
@@ -144,6 +151,7 @@ Answer Bohb::answer(TrialId id) {
 }
 
 std::optional<Point> Bohb::new_point() {
+  if (wanted_) return dedup_(*std::exchange(wanted_, std::nullopt));
   Point point = draw();
   for (int i = 0; i < kRetries && dedup_.repeats(point); ++i) point = draw();
   if (dedup_.repeats(point)) point = sample(space_, rng_);
@@ -263,13 +271,15 @@ json Bohb::save() const {
   }
   json origins = json::array();
   for (const auto& [trial, origin] : origins_) origins.push_back({trial, origin});
-  return {{"rng", to_json(rng_)},
-          {"seen", dedup_.save()},
-          {"budgets", save_numbers(budgets)},
-          {"results", std::move(results)},
-          {"brackets", brackets_.save()},
-          {"origins", std::move(origins)},
-          {"unneeded", unneeded_}};
+  json state = {{"rng", to_json(rng_)},
+                {"seen", dedup_.save()},
+                {"budgets", save_numbers(budgets)},
+                {"results", std::move(results)},
+                {"brackets", brackets_.save()},
+                {"origins", std::move(origins)},
+                {"unneeded", unneeded_}};
+  if (wanted_) state["wanted"] = save_point(*wanted_);
+  return state;
 }
 
 Result<void> Bohb::load(const json& state) {
@@ -295,10 +305,13 @@ Result<void> Bohb::load(const json& state) {
     origins[pair[0].get<TrialId>()] = pair[1].get<TrialId>();
   }
   auto unneeded = TRY(trials_at(state, "unneeded"));
+  std::optional<Point> wanted;
+  if (state.contains("wanted")) wanted = TRY(load_point(space_, state["wanted"]));
   TRY(brackets_.load(space_, TRY(object_at(state, "brackets"))));
   rng_ = rng;
   origins_ = std::move(origins);
   unneeded_ = std::move(unneeded);
+  wanted_ = std::move(wanted);
   dedup_ = std::move(dedup);
   histories_ = std::move(histories);
   return {};

@@ -47,6 +47,8 @@ class Ensemble final : public Tuner {
     return {};
   }
 
+  bool set_priors(const Space& space) override { return members_.set_priors(space); }
+
   std::vector<Answer> ask(std::span<const TrialId> ids) override {
     return ask_each(ids, [this](TrialId id) {
       std::size_t who = choose();

@@ -174,6 +174,10 @@ Answer FreezeThaw::answer(TrialId id) {
   const auto& levels = ledger_.levels().all();
   const bool no_dimensions = ledger_.features().size() == 0;
   const bool designs = ledger_.proposed() < design_size() || model().usable() == 0 || no_dimensions;
+  if (wanted_ && may_begin()) {
+    const Point point = *std::exchange(wanted_, std::nullopt);
+    if (const auto first = start(id, point, no_dimensions ? Curve::kToItsEnd : 0)) return *first;
+  }
   if (designs && may_begin()) {
     const auto first = start(id, sample(space_, rng_), no_dimensions ? Curve::kToItsEnd : 0);
     if (first) return *first;
@@ -219,11 +223,13 @@ Answer FreezeThaw::answer(TrialId id) {
 }
 
 json FreezeThaw::save() const {
-  return {{"rng", to_json(rng_)},
-          {"seen", dedup_.save()},
-          {"ledger", ledger_.save()},
-          {"all_tried", all_tried_},
-          {"exhausted", exhausted_}};
+  json state = {{"rng", to_json(rng_)},
+                {"seen", dedup_.save()},
+                {"ledger", ledger_.save()},
+                {"all_tried", all_tried_},
+                {"exhausted", exhausted_}};
+  if (wanted_) state["wanted"] = save_point(*wanted_);
+  return state;
 }
 
 Result<void> FreezeThaw::load(const json& state) {
@@ -234,6 +240,7 @@ Result<void> FreezeThaw::load(const json& state) {
   TRY(loaded.ledger_.load(space_, TRY(object_at(state, "ledger"))));
   loaded.all_tried_ = TRY(boolean_at(state, "all_tried"));
   loaded.exhausted_ = TRY(boolean_at(state, "exhausted"));
+  if (state.contains("wanted")) loaded.wanted_ = TRY(load_point(space_, state["wanted"]));
   *this = std::move(loaded);
   return {};
 }

@@ -73,6 +73,11 @@ class HyperBandScheduler final : public Tuner {
   std::vector<Answer> ask(std::span<const TrialId> ids) override {
     return ask_each(ids, [this](TrialId id) { return answer(id); });
   }
+  bool set_priors(const Space& space) override { return searcher_.set_priors(space); }
+  bool begin_with(const Point& point) override {
+    searcher_.begin_with(point);
+    return true;
+  }
   void withdraw(TrialId id) override;
   void tell(std::span<const Outcome> outcomes) override {
     for (const Outcome& outcome : outcomes) tell(outcome);

@@ -94,10 +94,19 @@ class Pbt final : public Tuner {
       const std::size_t member = state_.queue.front();
       state_.queue.pop_front();
       state_.running[ids[i]] = member;
+      if (state_.wanted) {
+        state_.members[member].point = *std::exchange(state_.wanted, std::nullopt);
+        state_.members[member].copies.clear();
+      }
       answers[i] =
           Proposal{.point = state_.members[member].point, .reason = state_.members[member].copies};
     }
     return answers;
+  }
+
+  bool begin_with(const Point& point) override {
+    state_.wanted = point;
+    return true;
   }
 
   void withdraw(TrialId id) override {
@@ -152,14 +161,17 @@ class Pbt final : public Tuner {
     }
     for (const auto& [id, member] : state_.running)
       running.push_back({{"id", id}, {"member", member}});
-    return {{"rng", to_json(rng_)},
-            {"epoch", epoch_},
-            {"newest", newest_},
-            {"members", std::move(members)},
-            {"queue", save_numbers(std::vector<double>(state_.queue.begin(), state_.queue.end()))},
-            {"running", std::move(running)},
-            {"finished",
-             save_numbers(std::vector<double>(state_.finished.begin(), state_.finished.end()))}};
+    json state = {
+        {"rng", to_json(rng_)},
+        {"epoch", epoch_},
+        {"newest", newest_},
+        {"members", std::move(members)},
+        {"queue", save_numbers(std::vector<double>(state_.queue.begin(), state_.queue.end()))},
+        {"running", std::move(running)},
+        {"finished",
+         save_numbers(std::vector<double>(state_.finished.begin(), state_.finished.end()))}};
+    if (state_.wanted) state["wanted"] = save_point(*state_.wanted);
+    return state;
   }
 
   Result<void> load(const json& saved) override {
@@ -201,6 +213,7 @@ class Pbt final : public Tuner {
         state.finished.size() == state.members.size()) {
       return fail("saved state: not a population of PBT");
     }
+    if (saved.contains("wanted")) state.wanted = TRY(load_point(space_, saved["wanted"]));
     rng_ = rng;
     epoch_ = epoch;
     newest_ = newest;
@@ -215,6 +228,7 @@ class Pbt final : public Tuner {
     std::deque<std::size_t> queue = {};  // in the order in which they start
     std::map<TrialId, std::size_t> running = {};
     std::vector<std::size_t> finished = {};  // in the order in which they ended
+    std::optional<Point> wanted = {};        // the next member that starts takes it
   };
 
   std::string save_folder(const Member& member) const {
@@ -255,6 +269,7 @@ class Pbt final : public Tuner {
       next.members.push_back(std::move(member));
     }
     ++epoch_;
+    next.wanted = std::move(state_.wanted);
     state_ = std::move(next);
   }
 
@@ -277,7 +292,7 @@ class Pbt final : public Tuner {
     for (auto& [epoch, members] : std::views::reverse(epochs)) {
       if (members.size() != settings_.size || epoch < epoch_) continue;
       epoch_ = epoch;
-      state_ = {.members = std::move(members)};
+      state_ = {.members = std::move(members), .wanted = std::move(state_.wanted)};
       for (std::size_t i = 0; i < settings_.size; ++i) state_.finished.push_back(i);
       return next_epoch();
     }

@@ -55,6 +55,12 @@ class PbtReplay final : public Tuner {
     });
   }
 
+  // Where the policy says how the trial begins, that counts.
+  bool begin_with(const Point& point) override {
+    if (state_ == State::none && policy_.initial.is_null()) points_[0] = point;
+    return true;
+  }
+
   void withdraw(TrialId id) override {
     if (state_ != State::running || id != trial_) return;
     state_ = State::none;

@@ -72,9 +72,20 @@ class Tuner {
   // this tuner cannot search the space; it stays as it was.
   virtual Result<void> set_space(const Space& space) = 0;
 
+  // The user believes something else: `space` has the points of the present one (same_points()),
+  // and other defaults and priors. Nothing is forgotten; a prior counts as new. False: this tuner
+  // must be told everything again, by set_space() and so on.
+  virtual bool set_priors(const Space&) { return true; }
+
   // One answer per id, in the order of the ids. An id is new, or its last answer was NotYet, or a
   // proposal that the dispatcher did not carry out.
   virtual std::vector<Answer> ask(std::span<const TrialId> ids) = 0;
+
+  // The user wants this point to be tried before anything else. True: it will be the next new
+  // configuration that ask() proposes. False: the dispatcher answers an ask with it, and the tuner
+  // adopts the trial. True only where that would not do, because the tuner gives its trials a
+  // budget or parameters of its own. A call before the point was proposed replaces it.
+  virtual bool begin_with(const Point&) { return false; }
 
   // Takes back the proposal for this id, because its point breaks a constraint of the space. No
   // such trial runs, and no outcome is told for it; the dispatcher may ask for the id again.

@@ -31,8 +31,13 @@ class BracketTuner : public Tuner {
   };
 
   Result<void> set_space(const Space& space) final;
+  bool set_priors(const Space& space) final { return searcher().set_priors(space); }
   std::vector<Answer> ask(std::span<const TrialId> ids) final {
     return ask_each(ids, [this](TrialId id) { return next(id); });
+  }
+  bool begin_with(const Point& point) final {
+    searcher().begin_with(point);
+    return true;
   }
   void withdraw(TrialId id) final;
   void tell(std::span<const Outcome> outcomes) final;

@@ -24,6 +24,7 @@ class FreezeThaw final : public Tuner {
     dedup_ = Deduplicator(space, Deduplicator::Remember::always);
     ledger_ = ledger_.renewed(space);
     all_tried_ = exhausted_ = false;
+    wanted_.reset();
     return {};
   }
 
@@ -39,6 +40,10 @@ class FreezeThaw final : public Tuner {
 
   std::vector<Answer> ask(std::span<const TrialId> ids) override {
     return ask_each(ids, [this](TrialId id) { return answer(id); });
+  }
+  bool begin_with(const Point& point) override {
+    wanted_ = point;
+    return true;
   }
   void withdraw(TrialId id) override { ledger_.withdraw(id); }
   void adopt(TrialId id, const Point& point) override {
@@ -83,8 +88,9 @@ class FreezeThaw final : public Tuner {
   Space space_;
   Deduplicator dedup_{Space{}};
   CurveLedger ledger_;
-  bool all_tried_ = false;  // no point of the space is left
-  bool exhausted_ = false;  // so it was answered
+  bool all_tried_ = false;       // no point of the space is left
+  bool exhausted_ = false;       // so it was answered
+  std::optional<Point> wanted_;  // to be tried first
 };
 
 }  // namespace attune

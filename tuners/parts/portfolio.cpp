@@ -47,6 +47,13 @@ Result<void> Portfolio::set_space(const Space& space) {
   return {};
 }
 
+bool Portfolio::set_priors(const Space& space) {
+  bool taken = true;
+  for (Member& member : members_) taken = member.tuner->set_priors(space) && taken;
+  if (taken) space_ = space;
+  return taken;
+}
+
 Answer Portfolio::ask(TrialId id, std::size_t& who) {
   Answer answer = Exhausted{};
   for (std::size_t step = 0; step < members_.size(); ++step) {

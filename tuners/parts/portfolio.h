@@ -24,6 +24,8 @@ class Portfolio {
   // If one member fails, the error names it, and all members are as before.
   Result<void> set_space(const Space& space);
 
+  bool set_priors(const Space& space);  // false: of some members
+
   // Asks member number `who`, then the ones after it, until one has a proposal. Sets `who` to the
   // member that proposed; the others adopt the trial. Without any proposal the answer is NotYet if
   // a member said so, else Exhausted.

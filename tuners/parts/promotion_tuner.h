@@ -64,7 +64,12 @@ class PromotionTuner final : public Tuner {
   PromotionTuner(Options options, Searcher searcher, const Context& context, Rng rng);
 
   Result<void> set_space(const Space& space) override;
+  bool set_priors(const Space& space) override { return searcher_.set_priors(space); }
   std::vector<Answer> ask(std::span<const TrialId> ids) override;
+  bool begin_with(const Point& point) override {
+    searcher_.begin_with(point);
+    return true;
+  }
   void withdraw(TrialId id) override;
   void tell(std::span<const Outcome> outcomes) override;
   void adopt(TrialId id, const Point& point) override;

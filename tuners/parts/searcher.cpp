@@ -87,6 +87,12 @@ Result<void> Searcher::set_space(const Space& space) {
   return {};
 }
 
+bool Searcher::set_priors(const Space& space) {
+  if (!tuner_->set_priors(space)) return false;
+  space_ = space;
+  return true;
+}
+
 Answer Searcher::ask(TrialId id) {
   if (spare_) {
     Proposal proposal{.point = *std::exchange(spare_, std::nullopt)};

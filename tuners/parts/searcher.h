@@ -45,8 +45,10 @@ class Searcher {
   Searcher(std::unique_ptr<Tuner> tuner, bool learns, const Context& context);
 
   Result<void> set_space(const Space& space);
+  bool set_priors(const Space& space);
   const Space& space() const { return space_; }
   Answer ask(TrialId id);  // a Proposal has only a point
+  void begin_with(const Point& point) { spare_ = point; }
   void withdraw(TrialId id);
   // As withdraw(), but the point is as good as before: the next ask() gives it again, unless
   // another one is put back before.
@@ -105,7 +107,7 @@ class Searcher {
   TrialId next_import_;
   std::map<double, std::size_t> usable_;  // how many trials have a loss at a level
   std::optional<double> level_;           // that the tuner learns: best_known_level()
-  std::optional<Point> spare_;            // that was put back
+  std::optional<Point> spare_;            // that was put back, or is to be tried first
   // Remembered, because a tuner that has forgotten everything may propose points again that it took
   // back.
   bool exhausted_ = false;
