@@ -8,6 +8,7 @@
 #include "dispatcher/carry_over.h"
 #include "dispatcher/metrics.h"
 #include "dispatcher/trial_name.h"
+#include "space/first_point.h"
 
 namespace attune {
 namespace {
@@ -39,8 +40,17 @@ Session::Session(std::unique_ptr<Tuner> tuner, Objective objective, Log log, boo
 
 Result<Effects> Session::set_space(Space space, const Complete& complete) {
   Effects effects;
+  if (space_ && same_points(*space_, space) && (first_point(*space_) || first_point(space)) &&
+      tuner_->set_priors(space)) {
+    log_.info("new defaults and priors");
+    space_ = std::move(space);
+    first_due_ = first_point(*space_).has_value();
+    effects.replies = answer_pending();
+    return effects;
+  }
   TRY(tuner_->set_space(space));
   const std::optional<Space> old = std::exchange(space_, std::move(space));
+  first_due_ = first_point(*space_).has_value();
   if (old) {
     auto moved = [&](TrialId id, const Point& point, Missing missing) {
       json parameters = tuner_->parameters(*old, point);
@@ -119,6 +129,7 @@ Replies Session::answer(std::vector<Ask> asks) {
     return replies;
   }
   asks = resume_held(offer_again(std::move(asks), replies), replies);
+  asks = offer_first(std::move(asks), replies);
   std::vector<Ask> waiting;
   std::string reason = draw(std::move(asks), waiting, replies);
   // No trial runs, so no event would ever make the tuner answer. Perhaps it waits for the trials

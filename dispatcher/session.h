@@ -59,7 +59,8 @@ class Session {
   // Sets the first space, or a new one. With a new one it tells the tuner again the results that
   // can be mapped into that space, and lets it adopt the running trials that can. Paused trials are
   // to continue, because the tuner now believes that they run; those that have no point in the new
-  // space are stopped. Then it answers the waiting asks. On an error nothing changes.
+  // space are stopped. Then it answers the waiting asks. On an error nothing changes. If only
+  // defaults or priors differ, nothing is told again, and a model need not learn anew.
   Result<Effects> set_space(Space space) { return set_space(std::move(space), nullptr); }
   // `complete` gives the parameters that a trial or a result (kImportedTrial) had before those of
   // the new space, if the caller knows better than carried_point() what is missing.
@@ -72,6 +73,8 @@ class Session {
   // An error if it is not live, or if they are no point of the space.
   Result<void> correct(TrialId trial, const json& parameters);
 
+  // The first ask in a new space gets its first_point(), unless that is or was tried already.
+  //
   // Asks for `count` configurations, with the ids first, first + 1, ... Returns the answers that
   // the tuner has now; later calls return the others (before the first space: all). A large request
   // may come in pieces, one after the other, all with the `request` of the first piece: the whole
@@ -209,6 +212,8 @@ class Session {
   Offer offer_of(const Ask& ask, TrialId id, const Proposal& proposal) const;
   void drop_unfit();
   std::vector<Ask> offer_again(std::vector<Ask> asks, Replies& replies);
+  std::vector<Ask> offer_first(std::vector<Ask> asks, Replies& replies);
+  bool is_tried(const Point& point) const;
   void hold(TrialId id, const Trial& trial);
   void release_held(TrialId id);
   Proposal unchanged(const Trial& trial) const;
@@ -256,6 +261,7 @@ class Session {
   std::map<TrialId, std::uint64_t> finished_;
   std::set<TrialId> resultless_;  // in history_: told as completed without a result
   StandIns stand_ins_;            // knows the results in history_
+  bool first_due_ = false;        // the next ask gets first_point() of the space
 };
 
 }  // namespace attune

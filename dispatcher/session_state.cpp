@@ -271,6 +271,7 @@ json Session::save() const {
   state["doubts"] = doubts_;
   state["requests"] = requests_;
   if (!space_) return state;  // before the first space there is nothing else
+  if (first_due_) state["first_due"] = true;
   state["tuner"] = tuner_->save();
   state["trials"] = save_trials();
   state["held"] = save_held();
@@ -308,6 +309,7 @@ Result<void> Session::load(std::optional<Space> space, const json& state) {
   index_history();
   TRY(load_trials(TRY(object_at(state, "trials"))));
   TRY(load_finished(state));
+  if (state.contains("first_due")) first_due_ = TRY(boolean_at(state, "first_due"));
   TRY(load_held(TRY(array_at(state, "held"))));
   TRY(load_set_aside(state));
   TRY(load_metrics_of(state, "reported", &Trial::reported));

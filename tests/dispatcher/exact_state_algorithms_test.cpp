@@ -19,6 +19,12 @@ const std::vector<Family>& families() {
       {R"({"x":{"_type":"uniform","_value":[0,1]},"n":{"_type":"choice","_value":[1,2,NaN,"a"]}})",
        R"({"x":{"_type":"uniform","_value":[0,0.7]},"n":{"_type":"choice","_value":["a",2,1]}})",
        R"({"x":0.5,"n":2})", R"({"x":0.9,"n":2})"},
+      // Only what the user knows changes.
+      {R"({"x":{"_type":"uniform","_value":[0,1],"_default":0.25},
+           "k":{"_type":"randint","_value":[0,9],"_prior":{"_value":3}}})",
+       R"({"x":{"_type":"uniform","_value":[0,1],"_default":0.7,"_prior":{"_value":0.8}},
+           "k":{"_type":"randint","_value":[0,9]}})",
+       R"({"x":0.5,"k":2})", R"({"x":0.9,"k":4})"},
       {R"({"k":{"_type":"randint","_value":[0,4]},"c":{"_type":"choice","_value":["a","b",
            {"_name":"d","deep":{"_type":"randint","_value":[0,3]}}]}})",
        R"({"k":{"_type":"randint","_value":[1,9]},"c":{"_type":"choice","_value":["b","a","e"]}})",
