@@ -82,9 +82,10 @@ Point Gp::suggest() {
   std::vector<Point> good;
   for (const std::size_t i : model.good(history, kGood)) good.push_back(record_.point(i));
   failures_.update(history);
-  // A probability can only weigh a logarithm, which a confidence bound is not.
-  const Utility utility = failures_.knows_failures() ? Utility{} : settings_.utility;
-  const Acquisition acquisition = failures_.weighed(model.acquisition(history, utility));
+  // A probability or a prior can only weigh a logarithm, which a confidence bound is not.
+  const bool weighed = failures_.knows_failures() || record_.has_priors();
+  const Acquisition acquisition = record_.with_prior(
+      failures_.weighed(model.acquisition(history, weighed ? Utility{} : settings_.utility)));
   SearchSettings settings = search_settings(model);
   settings.within = record_.neglected(SearchRecord::kDrawn + SearchRecord::kGuided, rng_);
   return record_.first_unseen(

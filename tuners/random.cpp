@@ -2,7 +2,7 @@
 // space is finite. (Bergstra, Bengio, "Random Search for Hyper-Parameter Optimization", JMLR 2012.)
 #include "base/saved_numbers.h"
 #include "space/dedup.h"
-#include "space/sample.h"
+#include "space/prior.h"
 #include "tuners/registry.h"
 
 namespace attune {
@@ -15,13 +15,20 @@ class Random final : public Tuner {
 
   Result<void> set_space(const Space& space) override {
     space_ = space;
+    priors_ = Priors(space);
     dedup_ = Deduplicator(space);
     return {};
   }
 
+  bool set_priors(const Space& space) override {
+    priors_ = Priors(space);
+    return true;
+  }
+
   std::vector<Answer> ask(std::span<const TrialId> ids) override {
     return ask_each(ids, [this](TrialId) -> Answer {
-      if (auto fresh = dedup_(sample(space_, rng_))) return Proposal{.point = *std::move(fresh)};
+      auto fresh = dedup_(draw_half_from(priors_, space_, rng_));
+      if (fresh) return Proposal{.point = *std::move(fresh)};
       return Exhausted{};
     });
   }
@@ -47,6 +54,7 @@ class Random final : public Tuner {
  private:
   Rng rng_;
   Space space_;
+  Priors priors_;
   Deduplicator dedup_{Space{}};
 };
 

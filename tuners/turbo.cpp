@@ -93,7 +93,8 @@ std::vector<Found> Turbo::search() {
   const auto n = static_cast<double>(model.size());
   failures_.update(record_.history());
   return search_box(
-      record_.space(), features, failures_.weighed(expected_improvement(model, surrogate.best())),
+      record_.space(), features,
+      record_.with_prior(failures_.weighed(expected_improvement(model, surrogate.best()))),
       {.centre = record_.point(region_.centre()),
        .sides = box_sides(features, model.parameters().log_weights, length),
        .share = std::min(1.0, length)},

@@ -12,6 +12,10 @@ namespace attune {
 
 class ModelTuner : public Tuner {
  public:
+  bool set_priors(const Space& space) override {
+    record_.set_priors(space);
+    return true;
+  }
   std::vector<Answer> ask(std::span<const TrialId> ids) override {
     return ask_each(ids, [this](TrialId id) { return answer(id); });
   }

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/saved_numbers.h"
 #include "space/sample.h"
+#include "tuners/parts/prior_belief.h"
 
 namespace attune {
 namespace {
@@ -22,6 +24,7 @@ SearchRecord::SearchRecord(const Space& space, const Objectives& objectives)
     : space_(space),
       objectives_(objectives),
       features_(space),
+      priors_(space),
       // In continuous spaces too: a search for the best point may end in the same corner twice.
       dedup_(space, Deduplicator::Remember::always),
       history_(features_.size(), objectives.size(), objectives.limits()) {}
@@ -92,6 +95,17 @@ std::optional<Branch> SearchRecord::neglected(std::size_t wanted, Rng& rng) cons
   return Branch{*choice, options[rng.index(options.size())]};
 }
 
+Acquisition SearchRecord::with_prior(Acquisition acquisition) const {
+  const double belief = prior_belief(priors_, history_, prior_since_);
+  return belief > 0 ? times_prior(std::move(acquisition), priors_, belief) : acquisition;
+}
+
+void SearchRecord::set_priors(const Space& space) {
+  space_ = space;
+  priors_ = Priors(space);
+  prior_since_ = history_.size();
+}
+
 Answer SearchRecord::propose(TrialId id, Point point) {
   auto fresh = dedup_(std::move(point));
   if (!fresh) return Exhausted{};
@@ -137,11 +151,13 @@ json SearchRecord::save() const {
     values.insert(values.end(), history_.values(i).begin(), history_.values(i).end());
     kinds.push_back(static_cast<double>(history_.kind(i)));
   }
-  return {{"dedup", dedup_.save()},
-          {"points", save_points(points)},
-          {"values", save_numbers(values)},
-          {"kinds", save_numbers(kinds)},
-          {"running", running_.save()}};
+  json state = {{"dedup", dedup_.save()},
+                {"points", save_points(points)},
+                {"values", save_numbers(values)},
+                {"kinds", save_numbers(kinds)},
+                {"running", running_.save()}};
+  if (prior_since_ > 0) state["prior_since"] = prior_since_;
+  return state;
 }
 
 Result<void> SearchRecord::load(const json& state, Gaps gaps) {
@@ -162,6 +178,13 @@ Result<void> SearchRecord::load(const json& state, Gaps gaps) {
   }
   TRY(loaded.running_.load(space_, TRY(array_at(state, "running")),
                            [&](const Point& point) { return features_.encode(point); }));
+  if (state.contains("prior_since")) {
+    const auto since = TRY(integer_at(state, "prior_since"));
+    if (since < 0 || static_cast<std::size_t>(since) > kinds.size()) {
+      return fail("saved state: a prior from the future");
+    }
+    loaded.prior_since_ = static_cast<std::size_t>(since);
+  }
   *this = std::move(loaded);
   return {};
 }

@@ -13,6 +13,7 @@
 #include "space/branch.h"
 #include "space/dedup.h"
 #include "space/features.h"
+#include "space/prior.h"
 #include "space/saved_point.h"
 #include "space/space.h"
 #include "tuners/parts/acquisition_search.h"
@@ -39,6 +40,9 @@ class SearchRecord {
   static constexpr std::size_t kEarly = 40;
 
   explicit SearchRecord(const Space& space, const Objectives& objectives = {});  // keeps copies
+
+  // Other priors for the same points: they count as new.
+  void set_priors(const Space& space);
 
   const Space& space() const { return space_; }
   const Features& features() const { return features_; }
@@ -75,6 +79,11 @@ class SearchRecord {
   // without a root choice, and once there are kEarly results.
   std::optional<Branch> neglected(std::size_t wanted, Rng& rng) const;
 
+  bool has_priors() const { return !priors_.empty(); }
+  // The acquisition, times the prior to a power that fades (tuners/parts/prior_belief.h). Valid
+  // until the record changes.
+  Acquisition with_prior(Acquisition acquisition) const;
+
   // Proposes `point`. In a finite space a known point is replaced by another one, or by Exhausted
   // if none is left: see Deduplicator.
   Answer propose(TrialId id, Point point);
@@ -97,6 +106,8 @@ class SearchRecord {
   Space space_;
   Objectives objectives_;
   Features features_;
+  Priors priors_;
+  std::size_t prior_since_ = 0;  // results that were there before the priors
   Deduplicator dedup_;
   History history_;
   std::vector<Point> points_;  // of the results in history_

@@ -20,6 +20,7 @@
 
 #include "base/saved_numbers.h"
 #include "space/dedup.h"
+#include "space/prior.h"
 #include "space/sample.h"
 #include "space/saved_point.h"
 #include "tuners/parts/feasible_suggestion.h"
@@ -52,10 +53,17 @@ class MultivariateTpe final : public Tuner {
 
   Result<void> set_space(const Space& space) override {
     space_ = space;
+    priors_ = Priors(space);
     dedup_ = Deduplicator(space);
     history_ = TpeHistory(space, objectives_);
     running_.clear();
     return {};
+  }
+
+  bool set_priors(const Space& space) override {
+    space_ = space;
+    priors_ = Priors(space);
+    return true;
   }
 
   std::vector<Answer> ask(std::span<const TrialId> ids) override {
@@ -116,13 +124,16 @@ class MultivariateTpe final : public Tuner {
   Objectives objectives_;
   Rng rng_;
   Space space_;
+  Priors priors_;
   Deduplicator dedup_{Space{}};
   TpeHistory history_;
   RunningTrials<Coordinates> running_;
 };
 
 Point MultivariateTpe::suggest(std::size_t candidates) {
-  if (history_.size() + running_.size() < settings_.startup) return sample(space_, rng_);
+  if (history_.size() + running_.size() < settings_.startup) {
+    return draw_half_from(priors_, space_, rng_);
+  }
   history_.rank();
   Point point{std::vector<double>(space_.params.size(), Point::kInactive)};
   for (std::size_t i = 0; i < space_.params.size(); ++i) {
