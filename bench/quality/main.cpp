@@ -98,6 +98,10 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--groups", options.groups, "only these groups of problems, with commas");
   app.add_option("--problems", options.names, "only these problems, with commas");
+  app.add_option("--prior", options.run.prior,
+                 "what the user believes: good (near the best point), random (anywhere), or bad "
+                 "(the worst of 1000 points)")
+      ->check(CLI::IsMember({"good", "random", "bad"}));
   app.add_option("--trials", options.run.trials, "of each run")
       ->check(count)
       ->capture_default_str();

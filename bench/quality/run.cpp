@@ -5,6 +5,8 @@
 #include <map>
 #include <queue>
 
+#include "bench/quality/belief.h"
+#include "space/first_point.h"
 #include "space/parse.h"
 #include "tuners/registry.h"
 
@@ -49,9 +51,17 @@ class Search {
   }
 
  private:
+  // The first trial is that of the user, as under the dispatcher.
+  std::vector<Answer> ask(TrialId id) {
+    const auto first = id == 0 ? first_point(space_) : std::nullopt;
+    if (!first) return tuner_->ask({&id, 1});
+    tuner_->adopt(id, *first);
+    return {Proposal{.point = *first}};
+  }
+
   bool start(TrialId id, double now) {
     const auto begun = std::chrono::steady_clock::now();
-    const std::vector<Answer> answers = tuner_->ask({&id, 1});
+    const std::vector<Answer> answers = ask(id);
     const double ms =
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begun).count();
     result_.slowest_ask_ms = std::max(result_.slowest_ask_ms, ms);
@@ -98,6 +108,7 @@ class Search {
 
 Result<Run> run(const Problem& problem, const RunSettings& settings) {
   Space space = TRY(parse_space(problem.space));
+  if (!settings.prior.empty()) believe(space, problem, settings.prior, settings.seed);
   json arguments = settings.arguments;
   arguments["optimize_mode"] = "minimize";
   arguments["seed"] = settings.seed;

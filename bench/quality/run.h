@@ -13,6 +13,7 @@ struct RunSettings {
   int trials = 100;
   int parallel = 1;  // so many trials run at once; each takes between one and two units of time
   std::uint64_t seed = 0;
+  std::string prior;  // what the user believes (bench/quality/belief.h); empty: nothing
 };
 
 // After so many ended trials, what was found is written down.
