@@ -7,28 +7,17 @@
 #include <memory>
 #include <stdexcept>
 
+#include "bench/quality/families.h"
 #include "bench/quality/functions.h"
+#include "bench/quality/parameters.h"
 
 namespace attune::bench {
 namespace {
-
-using Values = std::vector<double>;
-
-json uniform(double low, double high) {
-  return {{"_type", "uniform"}, {"_value", json::array({low, high})}};
-}
-std::string key(std::size_t i) { return fmt::format("x{}", i); }
 
 json cube(std::size_t d) {
   json space = json::object();
   for (std::size_t i = 0; i < d; ++i) space[key(i)] = uniform(-5, 5);
   return space;
-}
-
-Values reals(const json& parameters, std::size_t first, std::size_t count) {
-  Values x;
-  for (std::size_t i = 0; i < count; ++i) x.push_back(parameters[key(first + i)]);
-  return x;
 }
 
 Problem of_reals(int number, std::size_t d, const Rng& rng) {
@@ -339,6 +328,8 @@ std::vector<Problem> problems(std::string_view set) {
   for (const auto& [reals, by_chance] : of.failing) {
     add(failing(reals.number, reals.dimensions, by_chance, fork()));
   }
+  for (Problem& problem : trade_offs(set)) add(std::move(problem));
+  for (Problem& problem : limited(set)) add(std::move(problem));
   return all;
 }
 

@@ -1,17 +1,26 @@
 #include "bench/quality/run.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <map>
 #include <queue>
 
 #include "bench/quality/belief.h"
+#include "math/hypervolume.h"
+#include "math/pareto.h"
 #include "space/first_point.h"
 #include "space/parse.h"
 #include "tuners/registry.h"
 
 namespace attune::bench {
 namespace {
+
+using Values = std::vector<double>;
+
+std::string metric(std::size_t i) { return i == 0 ? "default" : fmt::format("metric {}", i); }
 
 struct Running {
   double end;
@@ -46,7 +55,7 @@ class Search {
       end(running_.top().trial);
       running_.pop();
       ++ended;
-      if (std::ranges::find(kMarks, ended) != std::end(kMarks)) result_.found.push_back(found_);
+      if (std::ranges::find(kMarks, ended) != std::end(kMarks)) result_.found.push_back(found());
     }
   }
 
@@ -80,15 +89,45 @@ class Search {
     if (rng_.uniform() < chance) {
       outcome.end = End::failed;
     } else {
-      const double value = problem_.value(parameters);
-      outcome.loss = value + problem_.noise * rng_.normal();
-      if (*outcome.loss < observed_) {
-        observed_ = *outcome.loss;
-        found_ = value;
+      const Values values =
+          problem_.values ? problem_.values(parameters) : Values{problem_.value(parameters)};
+      Values observed = values;
+      for (std::size_t i = 0; i < problem_.objectives; ++i) {
+        observed[i] += problem_.noise * rng_.normal();
+      }
+      outcome.loss = observed[0];
+      for (std::size_t i = 0; i < observed.size(); ++i) {
+        outcome.metrics.emplace_back(metric(i), observed[i]);
+      }
+      const auto excesses = std::span(observed).subspan(problem_.objectives);
+      if (std::ranges::all_of(excesses, [](double excess) { return excess <= 0; })) {
+        keep(values, observed);
       }
     }
     points_.erase(id);
     tuner_->tell({&outcome, 1});
+  }
+
+  void keep(const Values& values, const Values& observed) {
+    if (problem_.objectives == 1 && observed[0] < observed_) {
+      observed_ = observed[0];
+      found_ = values[0];
+    }
+    const auto end = static_cast<std::ptrdiff_t>(problem_.objectives);
+    kept_.insert(kept_.end(), values.begin(), values.begin() + end);
+    kept_observed_.insert(kept_observed_.end(), observed.begin(), observed.begin() + end);
+  }
+
+  double found() const {
+    if (problem_.objectives == 1) return found_;
+    const std::size_t k = problem_.objectives;
+    const std::vector<std::size_t> fronts = nondominated_fronts(kept_observed_, k);
+    Values rows;
+    for (std::size_t i = 0; i < fronts.size(); ++i) {
+      const auto row = std::span(kept_).subspan(i * k, k);
+      if (fronts[i] == 0) rows.insert(rows.end(), row.begin(), row.end());
+    }
+    return 1 - hypervolume(rows, k, problem_.reference) / problem_.volume;
   }
 
   Run finished() { return std::move(result_); }
@@ -100,7 +139,8 @@ class Search {
   Rng rng_;
   std::map<TrialId, Point> points_;
   std::priority_queue<Running, std::vector<Running>, std::greater<>> running_;
-  double observed_ = HUGE_VAL, found_ = HUGE_VAL;
+  double observed_ = HUGE_VAL, found_ = problem_.limits > 0 ? problem_.unmet : HUGE_VAL;
+  Values kept_, kept_observed_;  // objectives of the trials that keep all limits, row by row
   Run result_;
 };
 
@@ -112,7 +152,12 @@ Result<Run> run(const Problem& problem, const RunSettings& settings) {
   json arguments = settings.arguments;
   arguments["optimize_mode"] = "minimize";
   arguments["seed"] = settings.seed;
-  MadeTuner made = TRY(make_tuner(builtin_tuners(), settings.tuner, arguments, {}, 0));
+  Context context;
+  for (std::size_t i = 0; i < problem.objectives + problem.limits; ++i) {
+    const bool limited = i >= problem.objectives;
+    context.objectives.push_back({metric(i), false, limited ? std::optional(0.0) : std::nullopt});
+  }
+  MadeTuner made = TRY(make_tuner(builtin_tuners(), settings.tuner, arguments, context, 0));
   TRY(made.tuner->set_space(space));
   return Search(problem, settings, std::move(space), std::move(made.tuner)).run();
 }

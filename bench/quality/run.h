@@ -20,12 +20,14 @@ struct RunSettings {
 inline constexpr int kMarks[] = {25, 50, 100, 200, 300, 500, 1000, 2000};
 
 struct Run {
-  std::vector<double>
-      found;  // at each mark that was reached: the noiseless value of the best trial
+  // At each mark that was reached: the noiseless value of the best trial; with several objectives
+  // the share of the volume that is missing (Problem::volume).
+  std::vector<double> found;
   double ask_ms = 0, slowest_ask_ms = 0;  // mean and maximum
 };
 
-// The best trial is the one with the best observed result. HUGE_VAL stands for none.
+// The best trial is the one with the best observed result; with several objectives, those that no
+// other is observed to dominate. Only trials that keep all limits count. HUGE_VAL stands for none.
 Result<Run> run(const Problem& problem, const RunSettings& settings);
 
 }  // namespace attune::bench
