@@ -6,7 +6,7 @@
     bench/quality/compare.py random.jsonl auto.jsonl [more.jsonl ...]
 
 Regret is 0 for the best value of a problem and 1 for the median of Random's runs after as many trials,
-at most 2. The first file has these runs. The intervals of differences are 95 % bootstraps over
+at most 2. With several objectives a value is the missing share of the best known hypervolume. The first file has these runs. The intervals of differences are 95 % bootstraps over
 problems and seeds. With --problems each problem has a row, too.
 """
 import argparse
