@@ -84,8 +84,8 @@ Point Gp::suggest() {
   failures_.update(history);
   // A probability or a prior can only weigh a logarithm, which a confidence bound is not.
   const bool weighed = failures_.knows_failures() || record_.has_priors();
-  const Acquisition acquisition = record_.with_prior(
-      failures_.weighed(model.acquisition(history, weighed ? Utility{} : settings_.utility)));
+  const Acquisition acquisition = record_.with_prior(failures_.weighed(
+      model.acquisition(history, weighed ? Utility{} : settings_.utility, rng_)));
   SearchSettings settings = search_settings(model);
   settings.within = record_.neglected(SearchRecord::kDrawn + SearchRecord::kGuided, rng_);
   return record_.first_unseen(

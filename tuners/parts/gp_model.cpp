@@ -3,16 +3,30 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <optional>
 
 #include "base/saved_numbers.h"
 #include "math/gp/hypervolume_improvement.h"
 #include "math/gp/log_improvement.h"
+#include "math/gp/scalarised_improvement.h"
 #include "math/pareto.h"
 #include "tuners/parts/objectives.h"
 
 namespace attune {
 namespace {
+
+// A reference lies beyond the front by this share of its extent; in deviations of the results if it
+// has none.
+constexpr double kMargin = 0.1;
+// So much of one objective is worth giving up for one unit of another, both in deviations. Ikeda,
+// Kita, Kobayashi, "Failure of Pareto-based MOEAs: Does Non-dominated Really Mean Near to Optimal?"
+// (CEC 2001): alpha-domination.
+constexpr double kExchange = 0.2;
+// In each objective results may become better than the best by this share of the distance between
+// the best and the reference.
+constexpr double kBeyond = 0.5;
+constexpr double kLeastWeight = 1e-3;
 
 LogImprovement utility_of(const Utility& utility, const Prediction& prediction, double best) {
   const auto [mean, deviation] = prediction;
@@ -31,9 +45,9 @@ LogImprovement utility_of(const Utility& utility, const Prediction& prediction, 
   return log_expected_improvement(mean, deviation, best - utility.xi);
 }
 
-// log P(Y <= 0), and its derivatives: a limit is kept where its excess is not positive.
-LogImprovement probability_to_keep(const Prediction& limit) {
-  const double z = -limit.mean / limit.deviation;
+// log P(Y <= border), and its derivatives.
+LogImprovement probability_to_keep(const Prediction& limit, double border) {
+  const double z = (border - limit.mean) / limit.deviation;
   const double slope = normal_hazard(z);
   return {log_normal_probability(z), -slope / limit.deviation, -slope * z / limit.deviation};
 }
@@ -54,13 +68,68 @@ std::vector<double> kept(const History& history, std::span<const Surrogate> obje
   return rows;
 }
 
+// The ends of a front in each objective.
+struct Extent {
+  std::vector<double> low, high;
+};
+
+// Of the results that no other dominates when each objective is worsened by `exchange` times the
+// sum of the others.
+Extent extent_of_front(std::span<const double> rows, std::size_t k, double exchange) {
+  std::vector<double> mixed(rows.begin(), rows.end());
+  for (std::size_t at = 0; at < rows.size(); at += k) {
+    const auto row = rows.subspan(at, k);
+    const double sum = std::accumulate(row.begin(), row.end(), 0.0);
+    for (std::size_t j = 0; j < k; ++j) mixed[at + j] += exchange * (sum - row[j]);
+  }
+  const std::vector<std::size_t> fronts = nondominated_fronts(mixed, k);
+  Extent extent{std::vector(k, HUGE_VAL), std::vector(k, -HUGE_VAL)};
+  for (std::size_t i = 0; i < fronts.size(); ++i) {
+    if (fronts[i] > 0) continue;
+    for (std::size_t j = 0; j < k; ++j) {
+      extent.low[j] = std::min(extent.low[j], rows[i * k + j]);
+      extent.high[j] = std::max(extent.high[j], rows[i * k + j]);
+    }
+  }
+  return extent;
+}
+
+// Beyond the front, and at the worst target if that is worse: the ends of the front are worth
+// finding.
+std::vector<double> far_reference(std::span<const double> rows,
+                                  std::span<const Surrogate> objectives) {
+  auto [low, reference] = extent_of_front(rows, objectives.size(), 0);
+  for (std::size_t j = 0; j < reference.size(); ++j) {
+    reference[j] = std::max(reference[j] + kMargin * (reference[j] - low[j]),
+                            std::ranges::max(objectives[j].targets()));
+  }
+  return reference;
+}
+
+// Just beyond the useful part of the front. Results that are a little better in one objective and
+// far worse in another would draw the reference towards them, and with it the search.
+std::vector<double> near_reference(std::span<const double> rows,
+                                   std::span<const Surrogate> objectives) {
+  auto [low, reference] = extent_of_front(rows, objectives.size(), kExchange);
+  for (std::size_t j = 0; j < reference.size(); ++j) {
+    const double margin = kMargin * (reference[j] - low[j]);
+    // A front of one result has no extent.
+    reference[j] =
+        margin > 0 ? reference[j] + margin
+                   : std::max(reference[j] + kMargin, std::ranges::max(objectives[j].targets()));
+  }
+  return reference;
+}
+
 // The value of a configuration, from its predictions: those of the objectives first, then those of
 // the limits.
 class Merit {
  public:
   Merit(const History& history, std::span<const Surrogate> objectives,
-        std::span<const Surrogate> limits, const Utility& utility)
+        std::span<const Surrogate> limits, const Utility& utility,
+        std::span<const double> direction)
       : utility_(utility), objectives_(objectives.size()) {
+    for (const Surrogate& limit : limits) borders_.push_back(limit.border());
     if (objectives_ == 1 && history.limits() == 0) {
       best_ = objectives.front().best();
       return;
@@ -71,17 +140,24 @@ class Merit {
     } else if (objectives_ == 1) {
       best_ = std::ranges::min(rows);
     } else {
-      const std::vector<double> reference = reference_of(rows, objectives);
+      const std::vector<double> reference =
+          direction.empty() ? far_reference(rows, objectives) : near_reference(rows, objectives);
       // Running trials count with their expected results, unless they are expected to break a
       // limit: otherwise a batch would seek the same part of the front several times.
       for (std::size_t p = 0; p < objectives.front().pretended_means().size(); ++p) {
-        const auto breaks = [p](const Surrogate& limit) { return limit.pretended_means()[p] > 0; };
+        const auto breaks = [p](const Surrogate& limit) {
+          return limit.pretended_means()[p] > limit.border();
+        };
         if (std::ranges::any_of(limits, breaks)) continue;
         for (const Surrogate& surrogate : objectives) {
           rows.push_back(surrogate.pretended_means()[p]);
         }
       }
-      volume_.emplace(rows, reference);
+      if (direction.empty()) {
+        volume_.emplace(rows, reference);
+      } else {
+        aim(rows, reference, direction);
+      }
     }
   }
 
@@ -93,14 +169,15 @@ class Merit {
       by_mean[i] = term.by_mean;
       by_deviation[i] = term.by_deviation;
     };
-    if (volume_) {
+    if (volume_ || ray_) {
       std::vector<double> means, deviations;
       for (const auto& [mean, deviation] : predictions.first(objectives_)) {
         means.push_back(mean);
         deviations.push_back(deviation);
       }
-      value = volume_->log_expectation(means, deviations, by_mean.first(objectives_),
-                                       by_deviation.first(objectives_));
+      const auto first = by_mean.first(objectives_), second = by_deviation.first(objectives_);
+      value = volume_ ? volume_->log_expectation(means, deviations, first, second)
+                      : ray_->log_expectation(means, deviations, first, second);
     } else if (nothing_kept_) {
       for (std::size_t i = 0; i < objectives_; ++i) add(i, {});
     } else {
@@ -110,41 +187,39 @@ class Merit {
       add(0, utility_of(limited ? Utility{} : utility_, predictions[0], best_));
     }
     for (std::size_t i = objectives_; i < predictions.size(); ++i) {
-      add(i, probability_to_keep(predictions[i]));
+      add(i, probability_to_keep(predictions[i], borders_[i - objectives_]));
     }
     return value;
   }
 
  private:
-  static std::vector<double> reference_of(std::span<const double> rows,
-                                          std::span<const Surrogate> objectives) {
-    const std::size_t k = objectives.size();
-    const std::vector<std::size_t> fronts = nondominated_fronts(rows, k);
-    std::vector<double> reference;
-    for (std::size_t j = 0; j < k; ++j) {
-      double low = HUGE_VAL, high = -HUGE_VAL;
-      for (std::size_t i = 0; i < fronts.size(); ++i) {
-        if (fronts[i] > 0) continue;
-        low = std::min(low, rows[i * k + j]);
-        high = std::max(high, rows[i * k + j]);
-      }
-      reference.push_back(
-          std::max(high + 0.1 * (high - low), std::ranges::max(objectives[j].targets())));
+  void aim(std::span<const double> rows, std::span<const double> reference,
+           std::span<const double> direction) {
+    std::vector<double> weights, ideal;
+    for (std::size_t j = 0; j < objectives_; ++j) {
+      double low = reference[j];
+      for (std::size_t at = j; at < rows.size(); at += objectives_) low = std::min(low, rows[at]);
+      const double extent = reference[j] - low;
+      weights.push_back(direction[j] * extent);
+      ideal.push_back(low - kBeyond * extent);
     }
-    return reference;
+    ray_.emplace(rows, reference, weights, ideal);
   }
 
   Utility utility_;
   std::size_t objectives_;
+  std::vector<double> borders_;  // of limits
   double best_ = 0;
   bool nothing_kept_ = false;
   std::optional<HypervolumeImprovement> volume_;
+  std::optional<ScalarisedImprovement> ray_;
 };
 
 }  // namespace
 
 GpModel::GpModel(const Features& features, Scale scale, const SurrogateSettings& settings,
-                 std::size_t objectives, std::size_t limits) {
+                 std::size_t objectives, std::size_t limits)
+    : directed_(objectives > 2 || (objectives == 2 && scale == Scale::standardised)) {
   for (std::size_t i = 0; i < objectives; ++i) {
     objectives_.emplace_back(features, scale, settings, i);
   }
@@ -170,12 +245,18 @@ std::vector<std::size_t> GpModel::good(const History& history, std::size_t count
   return ranked;
 }
 
-Acquisition GpModel::acquisition(const History& history, const Utility& utility) const {
+Acquisition GpModel::acquisition(const History& history, const Utility& utility, Rng& rng) const {
+  std::vector<double> direction;
+  if (directed_) {
+    for (std::size_t j = 0; j < objectives_.size(); ++j) {
+      direction.push_back(std::max(std::abs(rng.normal()), kLeastWeight));
+    }
+  }
   std::vector<const GaussianProcess*> models;
   for (const auto* surrogates : {&objectives_, &limits_}) {
     for (const Surrogate& surrogate : *surrogates) models.push_back(&surrogate.model());
   }
-  const auto merit = std::make_shared<Merit>(history, objectives_, limits_, utility);
+  const auto merit = std::make_shared<Merit>(history, objectives_, limits_, utility, direction);
   Acquisition acquisition;
   acquisition.values = [models, merit](std::span<const double> rows) {
     std::vector<std::vector<Prediction>> predictions;

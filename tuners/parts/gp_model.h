@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "base/rng.h"
 #include "space/features.h"
 #include "tuners/parts/acquisition_search.h"
 #include "tuners/parts/history.h"
@@ -35,6 +36,7 @@ class GpModel {
   void update(const History& history, std::span<const std::span<const double>> running);
 
   std::size_t size() const { return objectives_.front().model().size(); }  // rows of each surrogate
+  const Surrogate& objective() const { return objectives_.front(); }       // the first one
   std::size_t outputs() const { return objectives_.size() + limits_.size(); }
 
   // Indices in the history of the results to search around, at most `count`, the best first. With
@@ -44,19 +46,25 @@ class GpModel {
 
   // The acquisition. It is a logarithm, except for the confidence bound.
   // * One objective: what `utility` names; with limits, expected improvement.
-  // * Several objectives: the expected hypervolume improvement (math/gp/hypervolume_improvement.h).
-  //   In each objective the reference lies beyond the front by a tenth of its extent, or at the
-  //   worst target if that is worse.
+  // * Two objectives: a `straightened` model takes the expected hypervolume improvement
+  //   (math/gp/hypervolume_improvement.h). In each objective the reference lies beyond the front by
+  //   a tenth of its extent, or at the worst target if that is worse. A `standardised` model takes
+  //   the expected improvement along a direction that it draws from `rng`
+  //   (math/gp/scalarised_improvement.h), from a reference just beyond the useful part of the
+  //   front. Taking turns they find the ends of a front, and then what lies between.
+  // * More objectives: always along a direction. The volume seeks the ends of the front, of which
+  //   there are many, and the cost of its boxes explodes.
   // * With limits: that, times the probability that all limits are kept (Gardner et al., "Bayesian
   //   Optimization with Inequality Constraints", ICML 2014). While no result keeps all limits, only
   //   the probability.
   // The result points into this model: it is valid until the model changes.
-  Acquisition acquisition(const History& history, const Utility& utility) const;
+  Acquisition acquisition(const History& history, const Utility& utility, Rng& rng) const;
 
   json save() const;
   Result<void> load(const json& state, const History& history);  // all or nothing
 
  private:
+  bool directed_;
   std::vector<Surrogate> objectives_, limits_;
 };
 

@@ -96,14 +96,29 @@ void Surrogate::take_targets(const History& history) {
   };
   if (power_ != 1 && !std::ranges::all_of(members_, positive)) power_ = 1;
   targets_ = attune::targets(history, members_, {scale_, power_}, output_);
+  border_ = 0;
+  if (scale_ == Scale::limit && std::ranges::min(targets_) > 0) centre_targets();
   // Failed and stopped members never have a target below all usable ones, so this is a usable one.
   best_ = *std::ranges::min_element(targets_);
 }
 
+// For a limit that all results break. The process expects 0 where it knows nothing: if that were the
+// border, the limit would look half kept wherever no result is near.
+void Surrogate::centre_targets() {
+  const auto n = static_cast<double>(targets_.size());
+  double mean = 0, squares = 0;
+  for (const double target : targets_) mean += target / n;
+  for (const double target : targets_) squares += (target - mean) * (target - mean) / n;
+  const double deviation = squares > 0 ? std::sqrt(squares) : 1;
+  for (double& target : targets_) target = (target - mean) / deviation;
+  border_ = -mean / deviation;
+}
+
 // Only for losses as they are: `straightened` bends them already, which keeps the two models of GP
-// different.
+// different. With several objectives a power of one would change what an exchange for another is
+// worth: the ends of a front, where one is nearly 0, would seem to be worth the most.
 void Surrogate::choose_power(const History& history) {
-  if (scale_ != Scale::standardised) return;
+  if (scale_ != Scale::standardised || history.objectives() > 1) return;
   std::vector<std::size_t> usable = members_;
   std::erase_if(usable, [&](std::size_t i) { return history.kind(i) != History::Kind::usable; });
   const auto loss = [&](std::size_t i) { return history.values(i)[output_]; };

@@ -52,6 +52,8 @@ class Surrogate {
            fitted_at_ == other.fitted_at_;
   }
   const std::vector<double>& targets() const { return targets_; }
+  // Of a limit: the target of a result that just keeps it.
+  double border() const { return border_; }
   // The expected target of each pretended trial.
   const std::vector<double>& pretended_means() const { return pretended_means_; }
   // The lowest target, or expected target of a pretended trial.
@@ -75,6 +77,7 @@ class Surrogate {
   bool takes(const History& history, std::size_t i) const;
   void forget();
   void take_targets(const History& history);
+  void centre_targets();
   void choose_power(const History& history);
   void fit(const History& history);
   bool is_large() const;
@@ -87,6 +90,7 @@ class Surrogate {
   GaussianProcess model_;
   std::vector<std::size_t> members_;  // index in the history of each row
   std::vector<double> targets_;
+  double border_ = 0;
   double power_ = 1;           // of the losses, before they become targets
   std::size_t seen_ = 0;       // size of the history at the last update
   std::size_t fitted_at_ = 0;  // size of the history at the last fit
