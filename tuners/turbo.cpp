@@ -4,16 +4,18 @@
 // Source: Eriksson, Pearce, Gardner, Turner, Poloczek, "Scalable Global Optimization via Local
 // Bayesian Optimization" (NeurIPS 2019): TuRBO with one region (trust_region.h, box_search.h). The
 // paper draws proposals from the posterior. This tuner maximises log expected improvement; a batch
-// spreads because running trials count with their expected results.
+// spreads because running trials count with their expected results. With limits it is SCBO
+// (turbo_region.h), with the expected improvement times the probability that the limits are kept.
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "base/saved_numbers.h"
 #include "tuners/parts/box_search.h"
-#include "tuners/parts/expected_improvement.h"
 #include "tuners/parts/failure_model.h"
 #include "tuners/parts/model_tuner.h"
+#include "tuners/parts/objectives.h"
 #include "tuners/parts/turbo_region.h"
 #include "tuners/registry.h"
 
@@ -30,11 +32,12 @@ constexpr double kWork = 5e6;  // multiplications that the ranking of candidates
 
 class Turbo final : public ModelTuner {
  public:
-  Turbo(const Settings& settings, Rng rng) : ModelTuner(rng), settings_(settings) {}
+  Turbo(const Settings& settings, const Objectives& objectives, Rng rng)
+      : ModelTuner(rng), settings_(settings), objectives_(objectives) {}
 
   Result<void> set_space(const Space& space) override {
-    record_ = SearchRecord(space);
-    region_ = TurboRegion(record_.features(), settings_.region, {});
+    record_ = SearchRecord(space, objectives_);
+    region_ = region({});
     failures_ = FailureModel(record_.features());
     return {};
   }
@@ -50,7 +53,7 @@ class Turbo final : public ModelTuner {
       region_.learn(record_.history(), outcome.trial);
       // The next region ignores the trials that still run.
       if (region_.trust().ended()) {
-        region_ = TurboRegion(record_.features(), settings_.region, record_.running_ids());
+        region_ = region(record_.running_ids());
       }
     }
   }
@@ -62,9 +65,14 @@ class Turbo final : public ModelTuner {
   Answer answer(TrialId id) override;
   std::vector<Found> search();
   std::size_t initial() const;
+  TurboRegion region(std::set<TrialId> strangers) const {
+    return TurboRegion(record_.features(), settings_.region, objectives_.limits(),
+                       std::move(strangers));
+  }
 
   Settings settings_;
-  TurboRegion region_{record_.features(), settings_.region, {}};
+  Objectives objectives_;  // one, and limits
+  TurboRegion region_ = region({});
   FailureModel failures_{record_.features()};  // of all regions
 };
 
@@ -87,19 +95,17 @@ Answer Turbo::answer(TrialId id) {
 
 std::vector<Found> Turbo::search() {
   const Features& features = record_.features();
-  const Surrogate& surrogate = region_.model(record_.running(kMostPretended));
-  const GaussianProcess& model = surrogate.model();
+  const GpModel& model = region_.model(record_.running(kMostPretended));
   const double length = region_.trust().length();
   const auto n = static_cast<double>(model.size());
+  const double work = n * n * static_cast<double>(model.outputs());
   failures_.update(record_.history());
   return search_box(
-      record_.space(), features,
-      record_.with_prior(failures_.weighed(expected_improvement(model, surrogate.best()))),
+      record_.space(), features, record_.with_prior(failures_.weighed(region_.acquisition(rng_))),
       {.centre = record_.point(region_.centre()),
-       .sides = box_sides(features, model.parameters().log_weights, length),
+       .sides = box_sides(features, model.objective().model().parameters().log_weights, length),
        .share = std::min(1.0, length)},
-      {.candidates = static_cast<int>(std::clamp(kWork / (n * n), 100.0, 400.0)), .climbs = 4},
-      rng_);
+      {.candidates = static_cast<int>(std::clamp(kWork / work, 100.0, 400.0)), .climbs = 4}, rng_);
 }
 
 json Turbo::save() const {
@@ -110,7 +116,7 @@ json Turbo::save() const {
 }
 
 Result<void> Turbo::load(const json& state) {
-  Turbo loaded(settings_, TRY(rng_from_json(TRY(array_at(state, "rng")))));
+  Turbo loaded(settings_, objectives_, TRY(rng_from_json(TRY(array_at(state, "rng")))));
   TRY(loaded.set_space(record_.space()));
   TRY(loaded.record_.load(TRY(object_at(state, "record"))));
   TRY(loaded.region_.load(TRY(object_at(state, "region")), loaded.record_.history()));
@@ -122,12 +128,19 @@ Result<void> Turbo::load(const json& state) {
   return {};
 }
 
-Result<std::unique_ptr<Tuner>> make(const json& args, const Context&, Rng rng) {
+Result<std::unique_ptr<Tuner>> make(const json& args, const Context& context, Rng rng) {
   Settings settings;
   settings.region.initial_length = args["length_init"];
   settings.region.success_tolerance = args["success_tolerance"];
   if (!args["n_initial"].is_null()) settings.initial = args["n_initial"].get<std::size_t>();
-  return std::make_unique<Turbo>(settings, rng);
+  Context known = context;
+  if (several(known.objectives)) {
+    // Of several objectives only the first counts.
+    std::erase_if(known.objectives, [&](const Objective& each) {
+      return &each != &known.objectives.front() && !each.limit;
+    });
+  }
+  return std::make_unique<Turbo>(settings, Objectives(known), rng);
 }
 
 }  // namespace

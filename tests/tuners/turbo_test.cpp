@@ -150,11 +150,26 @@ TEST_CASE("turbo: damaged regions are errors and change nothing") {
         with("members", save_numbers(Values{0, 2, 1, 3})),
         with("members", save_numbers(Values{0, 1, NAN, 3})), with("guided", {"x"}),
         with("guided", {0.5}), with("strangers", 3), with("strangers", json::object()),
-        with("trust", "x"), with("surrogate", {}), with("surrogate", json::array())}) {
+        with("trust", "x"), with("models", {}), with("models", json::array()),
+        with("surrogate", {}), with("surrogate", json::array())}) {
     CHECK_FALSE(world.tuner->load(damaged));
     CHECK(world.tuner->save() == good);
   }
   CHECK(world.tuner->load(good));
+}
+
+TEST_CASE("turbo: a state of a former version, which had one model, goes on the same") {
+  TunerWorld world("TuRBO", kLine, {{"n_initial", 3}}), other("TuRBO", kLine, {{"n_initial", 3}});
+  for (int i = 0; i < 8; ++i) {
+    const Values values = world.values();
+    world.completed(world.next - 1, values, values[0]);
+  }
+  json state = world.tuner->save();
+  state["region"]["surrogate"] = state["region"]["models"][0];
+  state["region"].erase("models");
+  REQUIRE(other.tuner->load(state));
+  other.next = world.next;
+  CHECK(other.values() == world.values());
 }
 
 TEST_CASE("turbo: impossible arguments are errors") {

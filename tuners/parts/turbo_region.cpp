@@ -1,8 +1,10 @@
 #include "tuners/parts/turbo_region.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/saved_numbers.h"
+#include "base/standing.h"
 
 namespace attune {
 namespace {
@@ -13,13 +15,18 @@ constexpr std::size_t kLeastFailures = 4;
 // the scale of the losses has its zero.
 constexpr double kLeastImprovement = 1e-3;
 
+// Results that keep the limits come first, the others by how much they break them.
+std::pair<double, double> rank_of(std::span<const double> values) {
+  return {violation(values, 1), values[0]};
+}
+
 }  // namespace
 
 TurboRegion::TurboRegion(const Features& features, const TrustRegionSettings& settings,
-                         std::set<TrialId> strangers)
+                         std::size_t limits, std::set<TrialId> strangers)
     : trust_(settings, std::max(features.size(), kLeastFailures)),
-      history_(features.size()),
-      surrogate_(features, Scale::standardised, {.failures = false}),
+      history_(features.size(), 1, limits),
+      model_(features, Scale::standardised, {.failures = false}, 1, limits),
       strangers_(std::move(strangers)) {}
 
 void TurboRegion::start(TrialId id, bool guided) {
@@ -36,7 +43,7 @@ void TurboRegion::learn(const History& all, TrialId id) {
   if (strangers_.erase(id) > 0) return;
   const std::size_t i = all.size() - 1;
   if (const auto found = guided_.find(id); found != guided_.end()) {
-    trust_.count(all.kind(i) == History::Kind::usable && improves(all.loss(i)), guided_.size());
+    trust_.count(all.kind(i) == History::Kind::usable && improves(all.values(i)), guided_.size());
     guided_.erase(found);
   }
   add(all, i);
@@ -44,42 +51,47 @@ void TurboRegion::learn(const History& all, TrialId id) {
 
 void TurboRegion::add(const History& all, std::size_t i) {
   const bool usable = all.kind(i) == History::Kind::usable;
-  if (usable && (history_.usable() == 0 || all.loss(i) < history_.loss(best_))) {
+  if (usable &&
+      (history_.usable() == 0 || rank_of(all.values(i)) < rank_of(history_.values(best_)))) {
     best_ = members_.size();
   }
-  history_.add(all.row(i), all.kind(i), all.loss(i));
+  history_.add(all.row(i), all.kind(i), all.values(i));
   members_.push_back(i);
 }
 
 std::size_t TurboRegion::centre() const {
-  for (const std::size_t i : surrogate_.most_promising(history_.size())) {
+  if (history_.limits() > 0) return members_[best_];
+  for (const std::size_t i : model_.objective().most_promising(history_.size())) {
     if (history_.kind(i) == History::Kind::usable) return members_[i];
   }
   return members_[best_];
 }
 
-bool TurboRegion::improves(double loss) const {
-  std::vector<double> losses;
+bool TurboRegion::improves(std::span<const double> values) const {
+  if (history_.usable() == 0) return true;
+  const double broken = violation(values, 1), least = violation(history_.values(best_), 1);
+  if (broken > 0 || least > 0) return broken < least;
+  std::vector<double> losses;  // of the results that keep the limits
   for (std::size_t i = 0; i < history_.size(); ++i) {
-    if (history_.kind(i) == History::Kind::usable) losses.push_back(history_.loss(i));
+    if (history_.kind(i) == History::Kind::usable && violation(history_.values(i), 1) == 0) {
+      losses.push_back(history_.loss(i));
+    }
   }
-  if (losses.empty()) return true;
-  const double best = history_.loss(best_);
+  const double loss = values[0], best = history_.loss(best_);
   const auto quartile = losses.begin() + static_cast<std::ptrdiff_t>(losses.size() / 4);
   std::ranges::nth_element(losses, quartile);
   // Halves, because the difference of two losses may overflow.
   return best / 2 - loss / 2 > kLeastImprovement * (*quartile / 2 - best / 2);
 }
 
-const Surrogate& TurboRegion::model(std::span<const std::span<const double>> running) {
-  surrogate_.update(history_);
-  surrogate_.pretend(running);
-  return surrogate_;
+const GpModel& TurboRegion::model(std::span<const std::span<const double>> running) {
+  model_.update(history_, running);
+  return model_;
 }
 
 json TurboRegion::save() const {
   return {{"trust", trust_.save()},
-          {"surrogate", surrogate_.save()},
+          {"models", model_.save()},
           {"members", save_numbers(std::vector<double>(members_.begin(), members_.end()))},
           {"guided", guided_},
           {"strangers", strangers_}};
@@ -96,7 +108,11 @@ Result<void> TurboRegion::load(const json& state, const History& all) {
   for (const double i : members) add(all, static_cast<std::size_t>(i));
   guided_ = TRY(trials_at(state, "guided"));
   strangers_ = TRY(trials_at(state, "strangers"));
-  return surrogate_.load(TRY(object_at(state, "surrogate")), history_);
+  // A former version had no limits, and one model.
+  const json models = state.contains("surrogate")
+                          ? json::array({TRY(object_at(state, "surrogate"))})
+                          : TRY(array_at(state, "models"));
+  return model_.load(models, history_);
 }
 
 }  // namespace attune
