@@ -10,7 +10,8 @@
 //   into each of them, which a local search does not.
 // * While many trials run, from the first proposal on, only the local search and GP take turns: the
 //   estimator does not spread a batch by expected results.
-// * With several objectives or limits, which the local search does not know, GP takes its turns.
+// * With several objectives GP proposes alone: the local search seeks no trade-offs, and with turns
+//   of the estimator less of them is found. With limits, only the evolution strategy has no turns.
 // * After 300 proposals an evolution strategy (CMA-ES) has five turns of six, and the local search
 //   has one. The models hold 500 results at most. The strategy uses all of them: it begins at the
 //   best tenth.
@@ -29,6 +30,7 @@
 #include <set>
 
 #include "base/saved_numbers.h"
+#include "base/standing.h"
 #include "rungs/resource.h"
 #include "space/branch.h"
 #include "space/features.h"
@@ -75,12 +77,11 @@ class Auto final : public Tuner {
     }
     auto tuner = std::make_unique<Auto>();
     tuner->several_ = context.objectives.size() > 1;
+    tuner->trade_offs_ = several(context.objectives);
     TRY(tuner->members_.add(gp_entry, context, rng));
     TRY(tuner->members_.add(tpe_entry, context, rng));
-    if (context.objectives.size() == 1) {
-      TRY(tuner->members_.add(turbo_entry, context, rng));
-      TRY(tuner->members_.add(cma_es_entry, context, rng));
-    }
+    if (!tuner->trade_offs_) TRY(tuner->members_.add(turbo_entry, context, rng));
+    if (!tuner->several_) TRY(tuner->members_.add(cma_es_entry, context, rng));
     if (may_pause && context.pauses && !context.assessed &&
         context.max_trials.value_or(kEnough) >= kEnough) {
       tuner->attribute_ = args["resource_attr"];
@@ -171,6 +172,7 @@ class Auto final : public Tuner {
 
   std::size_t turn() const {
     if (large_) return estimator;
+    if (trade_offs_) return process;
     const auto turn = static_cast<std::size_t>(proposed_);
     const Member member = proposed_ >= kLate && members_.size() > strategy
                               ? kLateTurns[turn % kLateTurns.size()]
@@ -182,7 +184,8 @@ class Auto final : public Tuner {
   }
 
   Portfolio members_;
-  bool several_ = false;  // objectives, or limits
+  bool several_ = false;     // objectives, or limits
+  bool trade_offs_ = false;  // several objectives without a limit
   bool large_ = false;
   std::int64_t looks_ = 0;  // of GP into branches
   std::int64_t proposed_ = 0;
@@ -267,9 +270,11 @@ Result<void> Auto::load(const json& state) {
     members_ = Portfolio();
   } else {
     json members = TRY(object_at(state, "members"));
-    // A former version had no evolution strategy: a new one hears of what comes from now on.
-    const std::string& newest = cma_es_entry.name;
-    if (!several_ && !members.contains(newest)) members[newest] = members_.save()[newest];
+    // A former version had no evolution strategy, and with limits no local search: a new one hears
+    // of what comes from now on.
+    const std::string& newest = several_ ? turbo_entry.name : cma_es_entry.name;
+    const json fresh = members_.save();
+    if (fresh.contains(newest) && !members.contains(newest)) members[newest] = fresh[newest];
     TRY(members_.load(members));
   }
   proposed_ = proposed;

@@ -134,12 +134,23 @@ TEST_CASE("auto: after thirty trials each branch has had four, however bad it is
   }
 }
 
-TEST_CASE("auto: with several objectives the local search takes no part") {
+TEST_CASE("auto: with several objectives the process proposes alone") {
   TunerWorld world("auto", kReals, {}, 1, {{"a", false}, {"b", false}});
   CHECK_FALSE(world.tuner->save()["members"].contains("TuRBO"));
   std::string turns;
   for (int i = 0; i < 14; ++i) turns += movers(world).substr(0, 1);
-  CHECK(turns == "GGGGGGGGGGGTGG");
+  CHECK(turns == "GGGGGGGGGGGGGG");
+}
+
+TEST_CASE("auto: with limits only the evolution strategy has no turns") {
+  const auto limited = std::vector<Objective>{{"a", false}, {"b", false, 1.0}};
+  TunerWorld world("auto", kReals, {}, 1, limited);
+  CHECK_FALSE(world.tuner->save()["members"].contains("CMA-ES"));
+  std::string turns;
+  for (int i = 0; i < 16; ++i) turns += movers(world).substr(0, 2);
+  CHECK(turns == "TuTuTuTuTuTuTuTuTuTuTuTPTuGPTuGP");
+  pretend_proposed(world, 303);
+  CHECK(movers(world) == "GP ");
 }
 
 TEST_CASE("auto: a space of very many dimensions is the estimator's alone") {

@@ -39,6 +39,13 @@ struct Known {
 const std::vector<Known> kTuners = {
     {"GP", {}}, {"TPE", {}}, {"auto", {}}, {"FreezeThaw", {{"max_t", 1}}}};
 
+// The tuners above, and those that know of limits with one objective only.
+std::vector<Known> tuners_with_limits() {
+  std::vector<Known> all = kTuners;
+  all.push_back({"TuRBO", {}});
+  return all;
+}
+
 TEST_CASE("several objectives: more of the front is found than by random search") {
   for (const auto& [tuner, arguments] : kTuners) {
     CAPTURE(tuner);
@@ -70,7 +77,7 @@ TEST_CASE("several objectives: without the second the first is not enough") {
 TEST_CASE("limits: the best is sought where they are kept") {
   // Best without the limit at (0.2, 0.3), with it at (0.6, 0.3).
   const std::vector<Objective> limited = {{"loss", false}, {"x", true, 0.6}};
-  for (const auto& [tuner, arguments] : kTuners) {
+  for (const auto& [tuner, arguments] : tuners_with_limits()) {
     CAPTURE(tuner);
     TunerWorld world(tuner, kUnitSquare, arguments, 2, limited);
     double best = HUGE_VAL;
@@ -91,7 +98,7 @@ TEST_CASE("limits: the best is sought where they are kept") {
 TEST_CASE("limits: while nothing keeps them they are what is sought") {
   // A twentieth of the space keeps it, where the objective is at its worst.
   const std::vector<Objective> limited = {{"loss", false}, {"distance", false, 0.12}};
-  for (const auto& [tuner, arguments] : kTuners) {
+  for (const auto& [tuner, arguments] : tuners_with_limits()) {
     CAPTURE(tuner);
     int found = 0;
     for (const std::uint64_t seed : {1, 2, 3}) {
@@ -131,6 +138,60 @@ TEST_CASE("several objectives: saved and loaded at any time they go on the same"
         world.completed(world.next - 1, values, metrics);
       }
     }
+  }
+}
+
+TEST_CASE("several objectives: four of them, with a front of many results") {
+  // The cost of a proposal must not explode: with exact boxes this would take minutes.
+  const std::vector<Objective> four = {
+      {"default", false}, {"a", false}, {"b", false}, {"c", false}};
+  TunerWorld world("GP", kUnitSquare, {{"cold_start_num", 150}}, 1, four);
+  for (int i = 0; i < 152; ++i) {
+    const Values at = world.values();
+    // Trade-offs everywhere: nearly all results belong to the front.
+    world.completed(world.next - 1, at,
+                    Metrics{{"default", at[0]}, {"a", -at[0]}, {"b", at[1]}, {"c", -at[1]}});
+  }
+}
+
+TEST_CASE("limits: with one objective they go on the same from any state") {
+  const std::vector<Objective> limited = {{"loss", false}, {"x", true, 0.6}};
+  for (const std::string tuner : {"TuRBO", "auto"}) {
+    CAPTURE(tuner);
+    TunerWorld world(tuner, kUnitSquare, {}, 3, limited);
+    for (int i = 0; i < 24; ++i) {
+      TunerWorld other(tuner, kUnitSquare, {}, 99, limited);
+      const auto state = parse_json(dump_json(world.tuner->save()));
+      REQUIRE(state);
+      REQUIRE(other.tuner->load(*state));
+      other.next = world.next;
+      const Values values = world.values();
+      REQUIRE(other.values() == values);
+      const double loss = std::hypot(values[0] - 0.2, values[1] - 0.3);
+      if (i % 5 == 4) {
+        world.failed(world.next - 1, values);
+      } else if (i % 4 != 3) {
+        world.completed(world.next - 1, values, Metrics{{"loss", loss}, {"x", values[0]}});
+      }
+    }
+  }
+}
+
+TEST_CASE("limits: a state of auto without TuRBO, as a former version saved it, is loaded") {
+  const std::vector<Objective> limited = {{"loss", false}, {"x", true, 0.6}};
+  TunerWorld world("auto", kUnitSquare, {}, 3, limited);
+  for (int i = 0; i < 12; ++i) {
+    const Values values = world.values();
+    world.completed(world.next - 1, values, Metrics{{"loss", values[1]}, {"x", values[0]}});
+  }
+  json state = world.tuner->save();
+  state["members"].erase("TuRBO");
+  TunerWorld other("auto", kUnitSquare, {}, 99, limited);
+  REQUIRE(other.tuner->load(state));
+  other.next = world.next;
+  for (int i = 0; i < 12; ++i) {
+    const Values values = other.values();
+    other.completed(other.next - 1, values, Metrics{{"loss", values[1]}, {"x", values[0]}});
   }
 }
 
