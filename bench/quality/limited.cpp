@@ -3,8 +3,9 @@
 // g04, g06, g07, g09: Runarsson, Yao, "Stochastic Ranking for Constrained Evolutionary
 // Optimization" (IEEE TEC 2000), with their best values. Ackley with limits, speed reducer,
 // pressure vessel, spring, welded beam: Eriksson, Poloczek, "Scalable Constrained Bayesian
-// Optimization" (AISTATS 2021), and the papers it names. The best values were found again by
-// sequential quadratic programming from many starts.
+// Optimization" (AISTATS 2021), and the papers it names. Sequential
+// quadratic programming from 40 starts found the best values of g09, speed reducer, spring and
+// welded beam again.
 #include <algorithm>
 #include <array>
 #include <cmath>
