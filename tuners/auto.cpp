@@ -115,6 +115,11 @@ class Auto final : public Tuner {
 
   bool set_priors(const Space& space) override { return members_.set_priors(space); }
 
+  bool learns_from_earlier() const override { return true; }
+  std::vector<Point> learn_from(std::span<const EarlierTask> tasks) override {
+    return members_.learn_from(tasks);
+  }
+
   std::vector<Answer> ask(std::span<const TrialId> ids) override {
     if (stage_ == Stage::pausing) return curves_->ask(ids);
     return ask_each(ids, [this](TrialId id) {

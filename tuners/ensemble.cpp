@@ -80,6 +80,10 @@ class Ensemble final : public Tuner {
     forget(id);
   }
 
+  bool learns_from_earlier() const override { return members_.learns_from_earlier(); }
+  std::vector<Point> learn_from(std::span<const EarlierTask> tasks) override {
+    return members_.learn_from(tasks);
+  }
   void skip_ahead() override { members_.skip_ahead(); }
   std::string take_notes() override { return members_.take_notes(); }
   void replay_notes(const std::string& notes) override { members_.replay_notes(notes); }

@@ -47,6 +47,14 @@ class Gp final : public ModelTuner {
     return {};
   }
 
+  bool learns_from_earlier() const override { return true; }
+  std::vector<Point> learn_from(std::span<const EarlierTask> tasks) override {
+    const auto earlier =
+        std::make_shared<EarlierModels>(record_.space(), record_.features(), tasks);
+    for (GpModel& model : models_) model.learn_from(earlier);
+    return earlier->starts(EarlierModels::kStarts);
+  }
+
   bool takes_gaps() const override { return true; }  // a gap is like a parameter of another option
   json save() const override;
   Result<void> load(const json& state) override;
@@ -84,8 +92,8 @@ Point Gp::suggest() {
   failures_.update(history);
   // A probability or a prior can only weigh a logarithm, which a confidence bound is not.
   const bool weighed = failures_.knows_failures() || record_.has_priors();
-  const Acquisition acquisition = record_.with_prior(failures_.weighed(
-      model.acquisition(history, weighed ? Utility{} : settings_.utility, rng_)));
+  const Acquisition acquisition = record_.with_prior(
+      failures_.weighed(model.acquisition(history, weighed ? Utility{} : settings_.utility, rng_)));
   SearchSettings settings = search_settings(model);
   settings.within = record_.neglected(SearchRecord::kDrawn + SearchRecord::kGuided, rng_);
   return record_.first_unseen(
@@ -118,6 +126,7 @@ json Gp::save() const {
 Result<void> Gp::load(const json& state) {
   Gp loaded(settings_, objectives_, TRY(rng_from_json(TRY(array_at(state, "rng")))));
   TRY(loaded.set_space(record_.space()));
+  loaded.models_ = models_;  // they know the earlier experiments
   TRY(loaded.record_.load(TRY(object_at(state, "record")), Gaps::allowed));
   const json models = TRY(array_at(state, "models"));
   if (models.size() != models_.size()) return fail("saved state: not two models");

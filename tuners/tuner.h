@@ -63,6 +63,16 @@ struct Outcome {
   }
 };
 
+// What an earlier experiment found, in the present search space.
+struct EarlierTask {
+  std::string name;
+  // A parameter that the earlier experiment did not have is a gap, see Tuner::takes_gaps().
+  std::vector<Point> points;
+  // Of each point, finite; to be minimised. Only their order counts: another experiment may measure
+  // something else.
+  std::vector<double> losses;
+};
+
 class Tuner {
  public:
   virtual ~Tuner() = default;
@@ -76,6 +86,15 @@ class Tuner {
   // and other defaults and priors. Nothing is forgotten; a prior counts as new. False: this tuner
   // must be told everything again, by set_space() and so on.
   virtual bool set_priors(const Space&) { return true; }
+
+  // Whether learn_from() has an effect.
+  virtual bool learns_from_earlier() const { return false; }
+  // What earlier experiments found, each time right behind set_space(), and only if there are any.
+  // Each task has a point. Returns the points to try first, the most promising first; the caller
+  // adopts them in place of the first proposals. They are complete and feasible. The same tasks and
+  // space give the same points, and the state that is saved later does not contain the tasks:
+  // whoever loads it calls learn_from() before load().
+  virtual std::vector<Point> learn_from(std::span<const EarlierTask>) { return {}; }
 
   // One answer per id, in the order of the ids. An id is new, or its last answer was NotYet, or a
   // proposal that the dispatcher did not carry out.

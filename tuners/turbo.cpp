@@ -37,9 +37,17 @@ class Turbo final : public ModelTuner {
 
   Result<void> set_space(const Space& space) override {
     record_ = SearchRecord(space, objectives_);
+    earlier_.reset();
     region_ = region({});
     failures_ = FailureModel(record_.features());
     return {};
+  }
+
+  bool learns_from_earlier() const override { return true; }
+  std::vector<Point> learn_from(std::span<const EarlierTask> tasks) override {
+    earlier_ = std::make_shared<EarlierModels>(record_.space(), record_.features(), tasks);
+    region_ = region({});
+    return earlier_->starts(EarlierModels::kStarts);
   }
 
   void withdraw(TrialId id) override {
@@ -66,12 +74,13 @@ class Turbo final : public ModelTuner {
   std::vector<Found> search();
   std::size_t initial() const;
   TurboRegion region(std::set<TrialId> strangers) const {
-    return TurboRegion(record_.features(), settings_.region, objectives_.limits(),
-                       std::move(strangers));
+    return {record_.features(), settings_.region, objectives_.limits(), std::move(strangers),
+            earlier_};
   }
 
   Settings settings_;
-  Objectives objectives_;  // one, and limits
+  Objectives objectives_;                         // one, and limits
+  std::shared_ptr<const EarlierModels> earlier_;  // null: there are none
   TurboRegion region_ = region({});
   FailureModel failures_{record_.features()};  // of all regions
 };
@@ -118,6 +127,8 @@ json Turbo::save() const {
 Result<void> Turbo::load(const json& state) {
   Turbo loaded(settings_, objectives_, TRY(rng_from_json(TRY(array_at(state, "rng")))));
   TRY(loaded.set_space(record_.space()));
+  loaded.earlier_ = earlier_;
+  loaded.region_ = loaded.region({});
   TRY(loaded.record_.load(TRY(object_at(state, "record"))));
   TRY(loaded.region_.load(TRY(object_at(state, "region")), loaded.record_.history()));
   // A former version had none.

@@ -228,6 +228,10 @@ GpModel::GpModel(const Features& features, Scale scale, const SurrogateSettings&
   }
 }
 
+void GpModel::learn_from(std::shared_ptr<const EarlierModels> earlier) {
+  objectives_.front().learn_from(std::move(earlier));
+}
+
 void GpModel::update(const History& history, std::span<const std::span<const double>> running) {
   for (auto* surrogates : {&objectives_, &limits_}) {
     for (Surrogate& surrogate : *surrogates) {
@@ -252,15 +256,15 @@ Acquisition GpModel::acquisition(const History& history, const Utility& utility,
       direction.push_back(std::max(std::abs(rng.normal()), kLeastWeight));
     }
   }
-  std::vector<const GaussianProcess*> models;
+  std::vector<const Surrogate*> models;
   for (const auto* surrogates : {&objectives_, &limits_}) {
-    for (const Surrogate& surrogate : *surrogates) models.push_back(&surrogate.model());
+    for (const Surrogate& surrogate : *surrogates) models.push_back(&surrogate);
   }
   const auto merit = std::make_shared<Merit>(history, objectives_, limits_, utility, direction);
   Acquisition acquisition;
   acquisition.values = [models, merit](std::span<const double> rows) {
     std::vector<std::vector<Prediction>> predictions;
-    for (const GaussianProcess* model : models) predictions.push_back(model->predict_many(rows));
+    for (const Surrogate* model : models) predictions.push_back(model->predict_many(rows));
     std::vector<double> values, by_mean(models.size()), by_deviation(models.size());
     std::vector<Prediction> of_row(models.size());
     for (std::size_t i = 0; i < predictions.front().size(); ++i) {

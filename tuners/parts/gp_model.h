@@ -2,6 +2,7 @@
 // The model of the GP tuner: one surrogate for each objective and limit, and the acquisition that
 // is computed from them.
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -30,6 +31,9 @@ class GpModel {
   // `objectives` >= 1 and `limits` as in History.
   GpModel(const Features& features, Scale scale, const SurrogateSettings& settings,
           std::size_t objectives, std::size_t limits);
+
+  // As Surrogate::learn_from(), for the first objective.
+  void learn_from(std::shared_ptr<const EarlierModels> earlier);
 
   // Adds the results that are new in the history, and the running trials (encoded). The history
   // needs at least one usable result.

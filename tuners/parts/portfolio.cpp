@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/algorithm_failure.h"
@@ -39,11 +40,13 @@ Result<void> Portfolio::set_space(const Space& space) {
     for (std::size_t k = 0; space_ && k < i; ++k) {
       Member& member = members_[k];
       require(member.tuner->set_space(*space_), member.name);
+      if (!earlier_.empty()) member.tuner->learn_from(earlier_);
       require(member.tuner->load(before[member.name]), member.name);
     }
     return fail(members_[i].name + ": " + set.error().message);
   }
   space_ = space;
+  earlier_.clear();
   return {};
 }
 
@@ -52,6 +55,21 @@ bool Portfolio::set_priors(const Space& space) {
   for (Member& member : members_) taken = member.tuner->set_priors(space) && taken;
   if (taken) space_ = space;
   return taken;
+}
+
+bool Portfolio::learns_from_earlier() const {
+  return std::ranges::any_of(members_,
+                             [](const Member& each) { return each.tuner->learns_from_earlier(); });
+}
+
+std::vector<Point> Portfolio::learn_from(std::span<const EarlierTask> tasks) {
+  earlier_.assign(tasks.begin(), tasks.end());
+  std::vector<Point> starts;
+  for (Member& member : members_) {
+    auto of_member = member.tuner->learn_from(tasks);
+    if (starts.empty()) starts = std::move(of_member);
+  }
+  return starts;
 }
 
 Answer Portfolio::ask(TrialId id, std::size_t& who) {

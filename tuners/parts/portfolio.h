@@ -25,6 +25,9 @@ class Portfolio {
   Result<void> set_space(const Space& space);
 
   bool set_priors(const Space& space);  // false: of some members
+  bool learns_from_earlier() const;     // a member does
+  // Returns the starts of the first member that has some.
+  std::vector<Point> learn_from(std::span<const EarlierTask> tasks);
 
   // Asks member number `who`, then the ones after it, until one has a proposal. Sets `who` to the
   // member that proposed; the others adopt the trial. Without any proposal the answer is NotYet if
@@ -48,7 +51,8 @@ class Portfolio {
   };
 
   std::vector<Member> members_;
-  std::optional<Space> space_;  // empty before the first set_space()
+  std::optional<Space> space_;        // empty before the first set_space()
+  std::vector<EarlierTask> earlier_;  // in this space
 };
 
 }  // namespace attune

@@ -20,6 +20,9 @@ constexpr int kMoreEvaluations = 25;
 // 95 % of a normal distribution lie within so many deviations of the mean.
 constexpr double kInterval = 1.96;
 constexpr std::size_t kRestartEvery = 4;
+// Earlier experiments must increase the logarithm of the posterior density by this: by a factor of
+// 7. With a factor of 1 foreign ones cost more, and related ones help no more (docs/tuners.md).
+constexpr double kEarlierEvidence = 2;
 // A space of more dimensions is large: there the evaluations of a fit are limited by their
 // multiplications, and no dimension is warped.
 constexpr std::size_t kLarge = 100;
@@ -67,9 +70,10 @@ void Surrogate::update(const History& history) {
       if (!takes(history, i)) continue;
       model_.append(history.row(i));
       members_.push_back(i);
+      if (!earlier_.is_zero()) offsets_.push_back(offset(history.row(i)));
     }
     take_targets(history);
-    model_.set_targets(targets_);
+    set_model_targets();
   }
   seen_ = history.size();
 }
@@ -82,6 +86,8 @@ void Surrogate::forget() {
   model_ = GaussianProcess(categories_, settings_.least_noise);
   members_.clear();
   targets_.clear();
+  earlier_.clear();
+  offsets_.clear();
   pretended_.clear();
   pretended_means_.clear();
   power_ = 1;
@@ -102,8 +108,8 @@ void Surrogate::take_targets(const History& history) {
   best_ = *std::ranges::min_element(targets_);
 }
 
-// For a limit that all results break. The process expects 0 where it knows nothing: if that were the
-// border, the limit would look half kept wherever no result is near.
+// For a limit that all results break. The process expects 0 where it knows nothing: if that were
+// the border, the limit would look half kept wherever no result is near.
 void Surrogate::centre_targets() {
   const auto n = static_cast<double>(targets_.size());
   double mean = 0, squares = 0;
@@ -149,25 +155,99 @@ void Surrogate::fit(const History& history) {
     members.push_back(members_[i]);
     targets.push_back(targets_[i]);
   }
+  const std::vector<double> rows = history.gather(members);
   GaussianProcess part(categories_, settings_.least_noise);
-  part.assign(history.gather(members), model_.parameters());
-  part.set_targets(targets);
-  // Most fits continue from the last parameters, which are nearly right. A local maximum is left
-  // only by the fits that start elsewhere, too.
-  if (fits_ % kRestartEvery == 0) {
-    part.refit(affordable(kMoreEvaluations, members.size()),
-               is_large() ? GaussianProcess::Warping::none : settings_.warping);
+  part.assign(rows, model_.parameters());
+  if (earlier_.has_models()) {
+    choose_earlier(part, rows, targets);
   } else {
-    part.fit(affordable(kEvaluations, members.size()));
+    climb(part, targets);
   }
+  offsets_ = offsets(history.gather(members_));
   if (members.size() == members_.size()) {
     model_ = std::move(part);
   } else {
     model_.assign(history.gather(members_), part.parameters());
-    model_.set_targets(targets_);
+    set_model_targets();
   }
   ++fits_;
   fitted_at_ = history.size();
+}
+
+// Fits the parameters of a process with these rows. Most fits continue from the last parameters,
+// which are nearly right. A local maximum is left only by the fits that start elsewhere, too.
+void Surrogate::climb(GaussianProcess& part, std::span<const double> targets) const {
+  part.set_targets(targets);
+  if (fits_ % kRestartEvery == 0) {
+    part.refit(affordable(kMoreEvaluations, part.size()),
+               is_large() ? GaussianProcess::Warping::none : settings_.warping);
+  } else {
+    part.fit(affordable(kEvaluations, part.size()));
+  }
+}
+
+// Fits the process with and without what earlier experiments expect, and keeps what explains the
+// results better: the safeguard against experiments that do not help.
+void Surrogate::choose_earlier(GaussianProcess& part, std::span<const double> rows,
+                               std::span<const double> targets) {
+  GaussianProcess alone = part;
+  climb(alone, targets);
+  earlier_.learn(rows, targets);
+  std::vector<double> rest(targets.begin(), targets.end());
+  const std::vector<double> expected = offsets(rows);
+  for (std::size_t i = 0; i < expected.size(); ++i) rest[i] -= expected[i];
+  climb(part, rest);
+  const auto evidence = [](const GaussianProcess& process) {
+    std::vector<double> unused(pack(process.parameters()).size());
+    return process.log_posterior(process.parameters(), unused);
+  };
+  if (evidence(part) >= evidence(alone) + kEarlierEvidence) return;
+  part = std::move(alone);
+  earlier_.clear();
+}
+
+void Surrogate::set_model_targets() {
+  if (offsets_.empty()) return model_.set_targets(targets_);
+  std::vector<double> rest = targets_;
+  for (std::size_t i = 0; i < rest.size(); ++i) rest[i] -= offsets_[i];
+  model_.set_targets(rest);
+}
+
+double Surrogate::offset(std::span<const double> row) const {
+  return earlier_.is_zero() ? 0 : earlier_.values(row)[0];
+}
+
+// Row by row, as update() appends: many rows at once would have other bits.
+std::vector<double> Surrogate::offsets(std::span<const double> rows) const {
+  std::vector<double> all;
+  const std::size_t d = categories_.size();
+  for (std::size_t i = 0; i < rows.size() && !earlier_.is_zero(); i += d) {
+    all.push_back(offset(rows.subspan(i, d)));
+  }
+  return all;
+}
+
+std::vector<double> Surrogate::fitted_means() const {
+  std::vector<double> means = model_.fitted_means();
+  for (std::size_t i = 0; i < offsets_.size(); ++i) means[i] += offsets_[i];
+  return means;
+}
+
+std::vector<Prediction> Surrogate::predict_many(std::span<const double> rows) const {
+  std::vector<Prediction> all = model_.predict_many(rows);
+  if (earlier_.is_zero()) return all;
+  const std::vector<double> expected = earlier_.values(rows);
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].mean += expected[i];
+  return all;
+}
+
+Prediction Surrogate::predict(std::span<const double> row, std::span<double> mean_gradient,
+                              std::span<double> deviation_gradient) const {
+  Prediction prediction = model_.predict(row, mean_gradient, deviation_gradient);
+  if (earlier_.is_zero()) return prediction;
+  prediction.mean += offset(row);
+  earlier_.add_gradient(row, mean_gradient);
+  return prediction;
 }
 
 void Surrogate::pretend(std::span<const std::span<const double>> running) {
@@ -182,7 +262,7 @@ void Surrogate::pretend(std::span<const std::span<const double>> running) {
     best_ = *std::ranges::min_element(targets_);
   }
   for (const std::span<const double> row : running.subspan(pretended_.size())) {
-    pretended_means_.push_back(model_.predict(row).mean);
+    pretended_means_.push_back(model_.predict(row).mean + offset(row));
     best_ = std::min(best_, pretended_means_.back());
     model_.append(row);
     pretended_.emplace_back(row.begin(), row.end());
@@ -190,7 +270,7 @@ void Surrogate::pretend(std::span<const std::span<const double>> running) {
 }
 
 std::vector<std::size_t> Surrogate::most_promising(std::size_t count) const {
-  const std::vector<double> means = model_.fitted_means();
+  const std::vector<double> means = fitted_means();
   std::vector<std::size_t> ranked = indices(means.size());
   const std::size_t n = std::min(count, ranked.size());
   std::ranges::partial_sort(ranked, ranked.begin() + static_cast<std::ptrdiff_t>(n),
@@ -221,7 +301,7 @@ double Surrogate::expected_fall(std::span<const double> row) const {
 }
 
 std::optional<std::size_t> Surrogate::most_surprising(const History& history) const {
-  const std::vector<double> means = model_.fitted_means();
+  const std::vector<double> means = fitted_means();
   std::optional<std::size_t> found;
   double most = kInterval * std::exp(0.5 * model_.parameters().log_noise);
   for (std::size_t i = 0; i < means.size(); ++i) {
@@ -240,6 +320,7 @@ json Surrogate::save() const {
   state["fitted_at"] = fitted_at_;
   state["fits"] = fits_;
   state["power"] = power_;
+  if (earlier_.has_models()) state["earlier"] = earlier_.save();
   return state;
 }
 
@@ -292,7 +373,12 @@ Result<void> Surrogate::load(const json& state, const History& history) {
     }
     loaded.take_targets(history);
   }
-  TRY(loaded.model_.load(state, history.gather(loaded.members_), loaded.targets_));
+  const std::vector<double> rows = history.gather(loaded.members_);
+  if (earlier_.has_models()) TRY(loaded.earlier_.load(TRY(object_at(state, "earlier"))));
+  std::vector<double> rest = loaded.targets_;
+  loaded.offsets_ = loaded.offsets(rows);
+  for (std::size_t i = 0; i < loaded.offsets_.size(); ++i) rest[i] -= loaded.offsets_[i];
+  TRY(loaded.model_.load(state, rows, rest));
   // All other rows must have been assigned by the fit.
   if (loaded.model_.assigned() != members.size() - appended) return damaged();
   *this = std::move(loaded);

@@ -2,6 +2,7 @@
 // The model of one objective or limit: a Gaussian process over the results so far, updated with
 // each result.
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "base/result.h"
 #include "math/gp/gaussian_process.h"
 #include "space/features.h"
+#include "tuners/parts/earlier_mean.h"
 #include "tuners/parts/history.h"
 
 namespace attune {
@@ -33,6 +35,12 @@ class Surrogate {
   Surrogate(const Features& features, Scale scale, const SurrogateSettings& settings = {},
             std::size_t output = 0);
 
+  // The losses are modelled as the sum of what these models expect and of a process, from the next
+  // update() on. Call it before that of any other function.
+  void learn_from(std::shared_ptr<const EarlierModels> earlier) {
+    earlier_ = EarlierMean(std::move(earlier));
+  }
+
   // Adds the results that are new in the history. When the history has grown by a twentieth, it
   // chooses the rows again and fits the kernel's parameters. Every fourth time a `standardised`
   // model also chooses the power of the losses (math/gp/powers.h). New results remove the pretended
@@ -43,7 +51,12 @@ class Surrogate {
   // model expects of it, those before it included.
   void pretend(std::span<const std::span<const double>> running);
 
+  // The process: all of the model, unless it has learnt from earlier experiments.
   const GaussianProcess& model() const { return model_; }
+  // As the functions of GaussianProcess, for the whole model.
+  std::vector<Prediction> predict_many(std::span<const double> rows) const;
+  Prediction predict(std::span<const double> row, std::span<double> mean_gradient,
+                     std::span<double> deviation_gradient) const;
   // The index in the history of each row except the pretended ones.
   const std::vector<std::size_t>& members() const { return members_; }
   // Whether both models have the same rows and will be fitted again at the same time.
@@ -63,7 +76,7 @@ class Surrogate {
 
   // By how much a trial at `row` would lower the lowest expected loss of all tried points and
   // `row`. The average of two cases: the trial ends at the lower, or at the upper end of its
-  // interval of 95 %.
+  // interval of 95 %. Not for a model that has learnt from earlier experiments.
   double expected_fall(std::span<const double> row) const;
   // The index in the history of the usable result that differs most from what the model expects.
   // Nothing if noise explains all differences: noise alone exceeds the threshold once in twenty
@@ -80,6 +93,13 @@ class Surrogate {
   void centre_targets();
   void choose_power(const History& history);
   void fit(const History& history);
+  void choose_earlier(GaussianProcess& part, std::span<const double> rows,
+                      std::span<const double> targets);
+  void climb(GaussianProcess& part, std::span<const double> targets) const;
+  void set_model_targets();
+  double offset(std::span<const double> row) const;
+  std::vector<double> offsets(std::span<const double> rows) const;
+  std::vector<double> fitted_means() const;
   bool is_large() const;
   int affordable(int most, std::size_t n) const;
 
@@ -91,9 +111,11 @@ class Surrogate {
   std::vector<std::size_t> members_;  // index in the history of each row
   std::vector<double> targets_;
   double border_ = 0;
-  double power_ = 1;           // of the losses, before they become targets
-  std::size_t seen_ = 0;       // size of the history at the last update
-  std::size_t fitted_at_ = 0;  // size of the history at the last fit
+  EarlierMean earlier_;
+  std::vector<double> offsets_;  // of earlier_ at each row; empty: it is 0
+  double power_ = 1;             // of the losses, before they become targets
+  std::size_t seen_ = 0;         // size of the history at the last update
+  std::size_t fitted_at_ = 0;    // size of the history at the last fit
   std::size_t fits_ = 0;
   std::vector<std::vector<double>> pretended_;
   std::vector<double> pretended_means_;

@@ -23,11 +23,14 @@ std::pair<double, double> rank_of(std::span<const double> values) {
 }  // namespace
 
 TurboRegion::TurboRegion(const Features& features, const TrustRegionSettings& settings,
-                         std::size_t limits, std::set<TrialId> strangers)
+                         std::size_t limits, std::set<TrialId> strangers,
+                         std::shared_ptr<const EarlierModels> earlier)
     : trust_(settings, std::max(features.size(), kLeastFailures)),
       history_(features.size(), 1, limits),
       model_(features, Scale::standardised, {.failures = false}, 1, limits),
-      strangers_(std::move(strangers)) {}
+      strangers_(std::move(strangers)) {
+  if (earlier) model_.learn_from(std::move(earlier));
+}
 
 void TurboRegion::start(TrialId id, bool guided) {
   withdraw(id);

@@ -5,6 +5,7 @@
 // (AISTATS 2021), section 3: the centre is the best result that keeps the limits, or else the one
 // that breaks them least.
 #include <cstddef>
+#include <memory>
 #include <set>
 #include <span>
 #include <string_view>
@@ -27,8 +28,9 @@ class TurboRegion {
  public:
   // The failure tolerance is the number of dimensions, at least 4: that of the paper for one trial
   // at a time. `strangers`: running trials of earlier regions; this region ignores their results.
+  // `earlier`: what the model learns from (Surrogate::learn_from); null: nothing.
   TurboRegion(const Features& features, const TrustRegionSettings& settings, std::size_t limits,
-              std::set<TrialId> strangers);
+              std::set<TrialId> strangers, std::shared_ptr<const EarlierModels> earlier = nullptr);
 
   const TrustRegion& trust() const { return trust_; }
   std::size_t usable() const { return history_.usable(); }  // usable results in this region
