@@ -6,8 +6,10 @@
     bench/quality/compare.py random.jsonl auto.jsonl [more.jsonl ...]
 
 Regret is 0 for the best value of a problem and 1 for the median of Random's runs after as many trials,
-at most 2. With several objectives a value is the missing share of the best known hypervolume. The first file has these runs. The intervals of differences are 95 % bootstraps over
-problems and seeds. With --problems each problem has a row, too.
+at most 2. With several objectives a value is the missing share of the best known hypervolume. The first file
+has these runs. The intervals of differences are 95 % bootstraps over problems and seeds. With --problems each
+problem has a row, too. With --reach 50, and runs with --curve, it also says after how many trials the mean regret
+of each label is that of --against after 50 (all in Random's scale after 50).
 """
 import argparse
 import json
@@ -70,10 +72,33 @@ def difference(ours, theirs, rng):
     return of(common), draws[10], draws[389]
 
 
+def trials_to_reach(runs, against, mark):
+    """{label: number of trials}; None: never."""
+    reference = {}
+    for run in next(iter(runs.values())).values():
+        reference.setdefault(run['problem'], []).append(scaled(run, run['found'][MARKS.index(mark)]))
+    curves = {}
+    for label, of_label in runs.items():
+        rows = {}
+        for run in of_label.values():
+            if 'curve' not in run:
+                continue
+            best, typical = scaled(run, run['best']), statistics.median(reference[run['problem']])
+            rows.setdefault(run['problem'], []).append(
+                [min(max((scaled(run, each) - best) / max(typical - best, 1e-12), 0), 2) for each in run['curve']])
+        if rows:
+            curves[label] = [statistics.mean(statistics.mean(row[n] for row in seeds) for seeds in rows.values())
+                             for n in range(min(len(row) for seeds in rows.values() for row in seeds))]
+    goal = curves[against][mark - 1]
+    return {label: next((n + 1 for n, regret in enumerate(curve) if regret <= goal), None)
+            for label, curve in curves.items()}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('files', nargs='+')
     parser.add_argument('--against', help='the label that differences are to; default: the second')
+    parser.add_argument('--reach', type=int, help='a mark: see above')
     parser.add_argument('--problems', action='store_true', help='a row for each problem')
     options = parser.parse_args()
     runs = read(options.files)
@@ -100,6 +125,9 @@ def main():
                 print(f'    {problem:28} ' + '  '.join(
                     f'{label} {statistics.mean(found[label][problem].values()):.2f}'
                     for label in labels[1:] if problem in found.get(label, {})))
+    if options.reach:
+        for label, trials in trials_to_reach(runs, against, options.reach).items():
+            print(f'{label}: the regret of {against} after {options.reach} trials: after {trials}')
     for label in labels:
         print(f'{label}: {statistics.mean(r["ask_ms"] for r in runs[label].values()):.1f} ms an ask, '
               f'slowest {max(r["slowest_ask_ms"] for r in runs[label].values()):.0f} ms')

@@ -28,18 +28,22 @@ bool is_in(const std::string& word, const std::string& list) {
 json line(const Options& options, const Problem& problem, std::uint64_t seed, const Run& run) {
   json found = json::array();
   for (const double each : run.found) found.push_back(std::isfinite(each) ? json(each) : json());
-  return {{"label", options.label},
-          {"set", options.set},
-          {"problem", problem.name},
-          {"group", problem.group},
-          {"best", problem.best},
-          {"decades", problem.decades},
-          {"seed", seed},
-          {"trials", options.run.trials},
-          {"parallel", options.run.parallel},
-          {"found", found},
-          {"ask_ms", run.ask_ms},
-          {"slowest_ask_ms", run.slowest_ask_ms}};
+  json all = {{"label", options.label},
+              {"set", options.set},
+              {"problem", problem.name},
+              {"group", problem.group},
+              {"best", problem.best},
+              {"decades", problem.decades},
+              {"seed", seed},
+              {"trials", options.run.trials},
+              {"parallel", options.run.parallel},
+              {"found", found},
+              {"ask_ms", run.ask_ms},
+              {"slowest_ask_ms", run.slowest_ask_ms}};
+  for (const double each : run.curve) {
+    all["curve"].push_back(std::isfinite(each) ? json(each) : json());
+  }
+  return all;
 }
 
 int measure(const Options& options) {
@@ -117,6 +121,15 @@ int main(int argc, char** argv) {
   app.add_option("--jobs", options.jobs, "runs at the same time")
       ->check(count)
       ->capture_default_str();
+  app.add_option("--related", options.run.related,
+                 "the tuner learns from so many runs of Random on nearly the same problem")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--foreign", options.run.foreign, "the same, on quite another problem")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--earlier-trials", options.run.earlier_trials, "of each of these runs")
+      ->check(count)
+      ->capture_default_str();
+  app.add_flag("--curve", options.run.curve, "also prints what was found after each trial");
   app.add_flag("--list", options.list, "lists the problems");
   CLI11_PARSE(app, argc, argv);
   if (options.label.empty()) options.label = options.run.tuner;

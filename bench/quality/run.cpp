@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <deque>
 #include <map>
 #include <queue>
 
 #include "bench/quality/belief.h"
+#include "bench/quality/earlier.h"
 #include "math/hypervolume.h"
 #include "math/pareto.h"
 #include "space/first_point.h"
@@ -40,6 +42,11 @@ class Search {
         tuner_(std::move(tuner)),
         rng_(Rng(settings.seed).fork(problem.name)) {}
 
+  void learn_from(std::span<const EarlierTask> tasks) {
+    for (Point& point : tuner_->learn_from(tasks)) starts_.push_back(std::move(point));
+  }
+  const EarlierTask& results() const { return results_; }
+
   Run run() {
     int ended = 0;
     double now = 0;
@@ -55,6 +62,7 @@ class Search {
       end(running_.top().trial);
       running_.pop();
       ++ended;
+      if (settings_.curve) result_.curve.push_back(found());
       if (std::ranges::find(kMarks, ended) != std::end(kMarks)) result_.found.push_back(found());
     }
   }
@@ -69,6 +77,13 @@ class Search {
   }
 
   bool start(TrialId id, double now) {
+    if (!starts_.empty()) {
+      points_[id] = std::move(starts_.front());
+      starts_.pop_front();
+      tuner_->adopt(id, points_[id]);
+      running_.push({now + rng_.uniform(1, 2), id});
+      return true;
+    }
     const auto begun = std::chrono::steady_clock::now();
     const std::vector<Answer> answers = ask(id);
     const double ms =
@@ -96,6 +111,8 @@ class Search {
         observed[i] += problem_.noise * rng_.normal();
       }
       outcome.loss = observed[0];
+      results_.points.push_back(outcome.point);
+      results_.losses.push_back(*outcome.loss);
       for (std::size_t i = 0; i < observed.size(); ++i) {
         outcome.metrics.emplace_back(metric(i), observed[i]);
       }
@@ -138,15 +155,15 @@ class Search {
   std::unique_ptr<Tuner> tuner_;
   Rng rng_;
   std::map<TrialId, Point> points_;
+  std::deque<Point> starts_;  // to be tried before the tuner is asked
+  EarlierTask results_;
   std::priority_queue<Running, std::vector<Running>, std::greater<>> running_;
   double observed_ = HUGE_VAL, found_ = problem_.limits > 0 ? problem_.unmet : HUGE_VAL;
   Values kept_, kept_observed_;  // objectives of the trials that keep all limits, row by row
   Run result_;
 };
 
-}  // namespace
-
-Result<Run> run(const Problem& problem, const RunSettings& settings) {
+Result<Search> make_search(const Problem& problem, const RunSettings& settings) {
   Space space = TRY(parse_space(problem.space));
   if (!settings.prior.empty()) believe(space, problem, settings.prior, settings.seed);
   json arguments = settings.arguments;
@@ -159,7 +176,32 @@ Result<Run> run(const Problem& problem, const RunSettings& settings) {
   }
   MadeTuner made = TRY(make_tuner(builtin_tuners(), settings.tuner, arguments, context, 0));
   TRY(made.tuner->set_space(space));
-  return Search(problem, settings, std::move(space), std::move(made.tuner)).run();
+  return Search(problem, settings, std::move(space), std::move(made.tuner));
+}
+
+Result<std::vector<EarlierTask>> earlier_tasks(const Problem& problem, const RunSettings& of) {
+  std::vector<EarlierTask> tasks;
+  for (int i = 0; i < of.related + of.foreign; ++i) {
+    const RunSettings settings{.tuner = "Random",
+                               .trials = of.earlier_trials,
+                               .seed = of.seed * 100 + static_cast<std::uint64_t>(i)};
+    const Rng rng = Rng(of.seed).fork("earlier " + std::to_string(i));
+    const Problem copy =
+        copy_of(problem, i < of.related ? Kinship::related : Kinship::foreign, rng);
+    Search search = TRY(make_search(copy, settings));
+    search.run();
+    if (!search.results().points.empty()) tasks.push_back(search.results());
+  }
+  return tasks;
+}
+
+}  // namespace
+
+Result<Run> run(const Problem& problem, const RunSettings& settings) {
+  Search search = TRY(make_search(problem, settings));
+  const std::vector<EarlierTask> tasks = TRY(earlier_tasks(problem, settings));
+  if (!tasks.empty()) search.learn_from(tasks);
+  return search.run();
 }
 
 }  // namespace attune::bench
