@@ -103,12 +103,9 @@ std::vector<Refusal> check_experiment(const Configuration& configuration, const 
 
 namespace {
 
-// Tuners that judge reports pause or stop trials for them.
-bool judges_reports(const Configuration& configuration, const Algorithms& algorithms) {
-  const auto made =
-      make_tuner(algorithms.tuners, configuration.tuner.name, configuration.tuner.arguments,
-                 configuration.context, configuration.fallback_seed);
-  return made && made->wants_reports;
+Result<MadeTuner> tuner_of(const Configuration& configuration, const Algorithms& algorithms) {
+  return make_tuner(algorithms.tuners, configuration.tuner.name, configuration.tuner.arguments,
+                    configuration.context, configuration.fallback_seed);
 }
 
 }  // namespace
@@ -122,9 +119,11 @@ int run_check_command(const Configuration& configuration, const Result<void>& re
   } else {
     refusals.push_back({Part::search_space, {}, space.error().message});
   }
+  const auto made = tuner_of(configuration, algorithms);
   json said = {{"format", 1},
                {"fine", refusals.empty()},
-               {"judges_reports", judges_reports(configuration, algorithms)},
+               {"judges_reports", made && made->wants_reports},
+               {"learns_from_earlier", made && made->tuner->learns_from_earlier()},
                {"refusals", json::array()}};
   for (const Refusal& refusal : refusals)
     said["refusals"].push_back({{"part", std::string(name_of(refusal.part))},

@@ -27,8 +27,9 @@ std::vector<Refusal> check_experiment(const Configuration& configuration, const 
                                       const Algorithms& algorithms, const json& search_space);
 
 // Reads the search space from `in` to its end. Prints {"format": 1, "fine": true,
-// "judges_reports": false, "refusals": []}, where a refusal is {"part", "path", "message"}.
-// judges_reports: the tuner does. The exit code: 0 or 2.
+// "judges_reports": false, "learns_from_earlier": true, "refusals": []}, where a refusal is
+// {"part", "path", "message"}. judges_reports, learns_from_earlier: whether the tuner does. The
+// exit code: 0 or 2.
 int run_check_command(const Configuration& configuration, const Result<void>& read,
                       const Algorithms& algorithms, std::FILE* in, std::FILE* out);
 

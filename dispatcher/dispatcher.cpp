@@ -87,7 +87,7 @@ void Dispatcher::warn_if_long() {
 
 void Dispatcher::route(const Initialize& c) {
   initialized_ = true;
-  to_tuner(SetSpace{c.search_space, true});
+  to_tuner(SetSpace{c.search_space, true, c.earlier});
 }
 
 void Dispatcher::route(const UpdateSearchSpace& c) { to_tuner(SetSpace{c.search_space, false}); }

@@ -3,7 +3,7 @@
 namespace attune {
 namespace {
 
-std::size_t held(const Initialize& c) { return memory_of(c.search_space); }
+std::size_t held(const Initialize& c) { return memory_of(c.search_space) + memory_of(c.earlier); }
 std::size_t held(const UpdateSearchSpace& c) { return memory_of(c.search_space); }
 std::size_t held(const ReportMetricData& c) { return memory_of(c.value); }
 std::size_t held(const ImportData& c) {

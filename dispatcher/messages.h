@@ -15,7 +15,8 @@ namespace attune {
 
 struct SetSpace {
   json search_space;
-  bool initial = false;  // from Initialize: answered by SpaceSet; a bad space is fatal
+  bool initial = false;    // from Initialize: answered by SpaceSet; a bad space is fatal
+  json earlier = nullptr;  // of Initialize
 };
 struct AskTrials {      // a large one is handled in pieces: request_pieces.h
   TrialId request = 0;  // first id of the whole request

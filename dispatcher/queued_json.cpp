@@ -46,7 +46,10 @@ Result<Session::Imported> load_imported(const json& state) {
 
 struct QueuedSaver {
   json operator()(const SetSpace& m) const {
-    return {{kMessageKind, "space"}, {"space", save_json(m.search_space)}, {"initial", m.initial}};
+    json state = {
+        {kMessageKind, "space"}, {"space", save_json(m.search_space)}, {"initial", m.initial}};
+    if (!m.earlier.is_null()) state["earlier"] = save_json(m.earlier);
+    return state;
   }
   json operator()(const AskTrials& m) const {
     return {{kMessageKind, "ask"}, {"request", m.request}, {"first", m.first}, {"count", m.count}};
@@ -200,6 +203,7 @@ Result<TuneMessage> load_queued(const json& state, std::size_t most_asked) {
     SetSpace m;
     m.search_space = TRY(json_at(state, "space"));
     m.initial = TRY(boolean_at(state, "initial"));
+    if (state.contains("earlier")) m.earlier = TRY(json_at(state, "earlier"));
     return m;
   }
   if (kind == "ask") return TRY(load_ask(state, most_asked));

@@ -23,6 +23,11 @@ class RepeatingTuner final : public Tuner {
     return {};
   }
 
+  bool learns_from_earlier() const override { return tuner_->learns_from_earlier(); }
+  std::vector<Point> learn_from(std::span<const EarlierTask> tasks) override {
+    return tuner_->learn_from(tasks);
+  }
+
   std::vector<Answer> ask(std::span<const TrialId> ids) override {
     std::vector<Answer> answers = tuner_->ask(ids);
     for (std::size_t i = 0; i < ids.size(); ++i) {

@@ -51,6 +51,7 @@ Result<Effects> Session::set_space(Space space, const Complete& complete) {
   TRY(tuner_->set_space(space));
   const std::optional<Space> old = std::exchange(space_, std::move(space));
   first_due_ = first_point(*space_).has_value();
+  learn_from_earlier();
   if (old) {
     auto moved = [&](TrialId id, const Point& point, Missing missing) {
       json parameters = tuner_->parameters(*old, point);
@@ -131,7 +132,7 @@ Replies Session::answer(std::vector<Ask> asks) {
   asks = resume_held(offer_again(std::move(asks), replies), replies);
   asks = offer_first(std::move(asks), replies);
   std::vector<Ask> waiting;
-  std::string reason = draw(std::move(asks), waiting, replies);
+  std::string reason = draw(give_starts(std::move(asks), replies), waiting, replies);
   // No trial runs, so no event would ever make the tuner answer. Perhaps it waits for the trials
   // that completed without a result: it is told of them now. If it still waits, the asks get
   // NoMore.

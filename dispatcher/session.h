@@ -15,6 +15,7 @@
 
 #include "base/result.h"
 #include "base/trial.h"
+#include "dispatcher/earlier.h"
 #include "dispatcher/stopped_trials.h"
 #include "os/log.h"
 #include "space/space.h"
@@ -55,6 +56,12 @@ class Session {
 
   // As Tuner::any_parameters.
   bool any_parameters() const { return tuner_->any_parameters(); }
+
+  // What the tuner is to learn from, in this and all later spaces. Only before the first space; a
+  // session that loads a state must be given the same as the saved one. The first asks get
+  // configurations that were good in the earlier experiments. A tuner that cannot learn from them
+  // gets nothing, with a warning in the log.
+  void set_earlier(std::vector<EarlierExperiment> earlier);
 
   // Sets the first space, or a new one. With a new one it tells the tuner again the results that
   // can be mapped into that space, and lets it adopt the running trials that can. Paused trials are
@@ -148,7 +155,7 @@ class Session {
 
   // What was proposed after the state was saved is lost, and may run. The tuner is to make other
   // proposals.
-  void skip_ahead() { tuner_->skip_ahead(); }
+  void skip_ahead();
 
   // As the functions of Tuner.
   std::string take_notes() { return tuner_->take_notes(); }
@@ -205,6 +212,8 @@ class Session {
   bool carry_out(const Ask& ask, Proposal proposal, Replies& replies);
   bool carry_out_resume(const Ask& ask, Proposal proposal, Replies& replies);
   std::vector<Ask> resume_held(std::vector<Ask> asks, Replies& replies);
+  void learn_from_earlier();
+  std::vector<Ask> give_starts(std::vector<Ask> asks, Replies& replies);
   bool resume_set_aside(const Ask& ask, Replies& replies);
   void set_aside(TrialId id, Trial& trial);
   void take_back(Trial& trial);
@@ -260,8 +269,11 @@ class Session {
   // Completed without a result, which may still come: trial -> requests_ at its end.
   std::map<TrialId, std::uint64_t> finished_;
   std::set<TrialId> resultless_;  // in history_: told as completed without a result
-  StandIns stand_ins_;            // knows the results in history_
-  bool first_due_ = false;        // the next ask gets first_point() of the space
+  std::vector<EarlierExperiment> earlier_;
+  std::vector<Point> starts_;  // that the tuner wants tried first; of these
+  std::size_t started_ = 0;    // so many were proposed
+  StandIns stand_ins_;         // knows the results in history_
+  bool first_due_ = false;     // the next ask gets first_point() of the space
 };
 
 }  // namespace attune

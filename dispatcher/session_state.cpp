@@ -273,6 +273,7 @@ json Session::save() const {
   if (!space_) return state;  // before the first space there is nothing else
   if (first_due_) state["first_due"] = true;
   state["tuner"] = tuner_->save();
+  if (!earlier_.empty()) state["started"] = started_;
   state["trials"] = save_trials();
   state["held"] = save_held();
   state["set_aside"] = save_set_aside();
@@ -303,6 +304,12 @@ Result<void> Session::load(std::optional<Space> space, const json& state) {
   // The space comes first: the tuner and the saved points need it.
   TRY(tuner_->set_space(*space));
   space_ = std::move(space);
+  learn_from_earlier();
+  if (!earlier_.empty()) {
+    const auto started = TRY(integer_at(state, "started"));
+    if (started < 0) return fail("saved state: \"started\" is negative");
+    started_ = static_cast<std::size_t>(started);
+  }
   TRY(tuner_->load(TRY(value_at(state, "tuner"))));
   history_ = TRY(load_history(*space_, TRY(object_at(state, "history")),
                               tuner_->takes_gaps() ? Gaps::allowed : Gaps::none));

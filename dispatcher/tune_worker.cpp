@@ -65,6 +65,12 @@ WorkerMessages TuneWorker::on(SetSpace& m) {
   // it again.
   if (m.initial && m.search_space == search_space_) return {SpaceSet{}};
   auto space = make_space(m.search_space);
+  if (m.initial && search_space_.is_null()) {
+    auto earlier = read_earlier(m.earlier);
+    if (!earlier) return {Failed{kExitConfiguration, earlier.error().message}};
+    session_.set_earlier(*std::move(earlier));
+    earlier_ = std::move(m.earlier);
+  }
   auto effects = space ? session_.set_space(*std::move(space))
                        : Result<Effects>(std::unexpected(space.error()));
   WorkerMessages messages;
@@ -169,6 +175,7 @@ WorkerMessages TuneWorker::on(SaveState& m) {
   }
   json state;
   state["search_space"] = save_json(search_space_);
+  if (!earlier_.is_null()) state["earlier"] = save_json(earlier_);
   state["for_job"] = std::move(for_job);
   state["skipped"] = skipped_;
   state["session"] = session_.save();
@@ -179,6 +186,8 @@ WorkerMessages TuneWorker::on(SaveState& m) {
 
 Result<void> TuneWorker::load(const json& state) {
   search_space_ = TRY(json_at(state, "search_space"));
+  if (state.contains("earlier")) earlier_ = TRY(json_at(state, "earlier"));
+  session_.set_earlier(TRY(read_earlier(earlier_)));
   std::optional<Space> space;
   if (!search_space_.is_null()) space = TRY(make_space(search_space_));
   for (const json& one : TRY(array_at(state, "for_job"))) {

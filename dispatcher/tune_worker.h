@@ -53,6 +53,7 @@ class TuneWorker {
   Session session_;
   Log log_;
   std::vector<std::string> constraints_;
+  json earlier_;                          // as the manager wrote it; null: there is nothing
   json search_space_;                     // as the manager wrote it; null before the first
   std::map<TrialId, AskForJob> for_job_;  // asks of running jobs that are not answered yet
   bool skipped_ = false;                  // skip_ahead() was called for this manager

@@ -19,6 +19,9 @@ using ParameterId = std::variant<std::monostate, std::int64_t, std::string>;
 
 struct Initialize {  // IN
   json search_space;
+  // What earlier experiments found: a list (dispatcher/earlier.h). Null: nothing; then the payload
+  // is the search space, as in NNI, else {"search_space", "earlier"}.
+  json earlier = nullptr;
 };
 struct RequestTrialJobs {  // GE; zero and negative counts ask for nothing
   std::int64_t count = 0;

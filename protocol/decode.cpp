@@ -95,6 +95,14 @@ Result<Command> decode_search_space(const std::string& payload, bool initial,
                                     const Limits& limits) {
   json value = TRY(parse_json(payload, limits.json()));
   if (!value.is_object()) return expected("a search space object", value);
+  if (initial && value.size() == 2 && value.contains("search_space") &&
+      value.value("earlier", json()).is_array()) {
+    // A parameter is never a list, so this is no search space of two parameters.
+    if (!value["search_space"].is_object()) {
+      return expected("\"search_space\": a search space object", value["search_space"]);
+    }
+    return Initialize{std::move(value["search_space"]), std::move(value["earlier"])};
+  }
   if (initial) return Initialize{std::move(value)};
   return UpdateSearchSpace{std::move(value)};
 }

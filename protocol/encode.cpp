@@ -43,7 +43,10 @@ void put_text(json& object, std::string_view key, const std::string& text) {
   if (!text.empty()) object[std::string(key)] = text;
 }
 
-std::string payload_of(const Initialize& c) { return dump_json(c.search_space); }
+std::string payload_of(const Initialize& c) {
+  if (c.earlier.is_null()) return dump_json(c.search_space);
+  return dump_json({{"search_space", c.search_space}, {"earlier", c.earlier}});
+}
 std::string payload_of(const RequestTrialJobs& c) { return std::to_string(c.count); }
 std::string payload_of(const UpdateSearchSpace& c) { return dump_json(c.search_space); }
 std::string payload_of(const Terminate&) { return {}; }

@@ -65,6 +65,8 @@ def framed(code: str, payload: str) -> bytes:
 
 # ---- seeds that no recording has
 
+EARLIER = ('IN{"search_space": {"x": {"_type": "uniform", "_value": [0, 1]}}, "earlier": [{"name": "a", "trials": '
+           '[{"parameters": {"x": 0.5}, "loss": 1}, {"parameters": {"y": 2}, "loss": -1e300}]}]}')
 METRIC = (
     b'{"parameter_id": 0, "trial_job_id": "t0", "type": "PERIODICAL", "sequence": %d, "value": "%s"}'
 )
@@ -402,6 +404,8 @@ def main() -> None:
             corpora["exp_params"].add(text)
         elif params:
             corpora["exp_params"].add(b"!" + str(params).encode())
+    corpora["command"].add(EARLIER.encode())
+    corpora["dispatcher"].add(f"{EARLIER}\nGE3".encode())
     made = {"metric": metric_seeds(), "spool": spool_seeds(), "manager": manager_seeds(),
             "tuner": tuner_seeds(), "json_frames": json_frames_seeds(), "wire": wire_seeds(), "handshake": handshake_seeds(),
             "coordinator_messages": coordinator_messages_seeds(),

@@ -26,6 +26,7 @@ TEST_CASE("what is encoded decodes to the same bytes again") {
   // Every command in both directions, as we write it.
   const auto row = GENERATE(values<Row>({
       {"IN", R"({"x":{"_type":"uniform","_value":[0,1.0]}})"},
+      {"IN", R"({"search_space":{"x":{}},"earlier":[{"name":"a","trials":[]}]})"},
       {"GE", "2"},
       {"GE", "-1"},
       {"ME",
@@ -138,6 +139,12 @@ TEST_CASE("errors name the command, the mistake and the payload") {
   CHECK(error_of("GE", "{nope").find("near '{nope'") != std::string::npos);
   CHECK(error_of("GE", "1.5").find("an integer expected, not a number") != std::string::npos);
   CHECK(error_of("GE", "18446744073709551615").find("an integer expected") != std::string::npos);
+  CHECK(error_of("IN", R"({"search_space":3,"earlier":[]})")
+            .find("\"search_space\": a search space object expected, not an integer") !=
+        std::string::npos);
+  // Two parameters of these names are a search space.
+  CHECK(std::get<Initialize>(decode({"IN", R"({"search_space":{},"earlier":{}})"}).value())
+            .earlier.is_null());
   CHECK(error_of("IN", "[]").find("a search space object expected, not an array") !=
         std::string::npos);
   CHECK(error_of("ME", "[]").find("an object expected") != std::string::npos);
