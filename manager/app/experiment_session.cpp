@@ -173,6 +173,7 @@ DaemonOptions daemon_options(const SessionSetup& setup) {
   options.program = setup.daemon;
   options.parameters = daemon_parameters(experiment);
   options.search_space = experiment.search_space;
+  options.earlier = setup.earlier;
   options.include_intermediate_results = experiment.include_intermediate_results;
   options.log_level = experiment.log_level;
   options.directory = setup.facts.directory;

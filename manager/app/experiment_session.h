@@ -28,6 +28,7 @@ struct SessionSetup {
   bool resume = false;
   RestoredExperiment restored;       // with resume; else only `ended` may be set: imported results
   std::optional<Outbox::Left> left;  // with resume: the conversation of the earlier manager
+  json earlier = nullptr;            // DaemonOptions::earlier
   std::vector<Again> again;          // with resume: trials to try again
   std::size_t initial_points_done = 0;  // so many initial points are trials already
   // With resume: StoreReader::best(), with which the session's own results are compared.

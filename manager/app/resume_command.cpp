@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/terminal_text.h"
+#include "manager/app/earlier_experiments.h"
 #include "manager/app/restore.h"
 #include "manager/app/run_command.h"
 #include "manager/app/trial_backends.h"
@@ -170,6 +171,12 @@ Result<int> resume_experiment(const ResumeOptions& options, const Surroundings& 
   if (auto conversation = TRY(reader.conversation(stored))) {
     setup.left = std::move(conversation->outbox);
     state = std::move(conversation->manager);
+  }
+  // The daemon remembers what it learnt from. Only one that cannot go on needs it again.
+  if (auto earlier = read_earlier_results(experiment, stored.id)) {
+    setup.earlier = std::move(earlier->for_daemon);
+  } else {
+    setup.warnings.push_back(earlier.error().message);
   }
   setup.restored = TRY(restored_state(reader, stored, experiment, std::move(state)));
   setup.succeeded = TRY(reader.best(stored));

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/terminal_text.h"
+#include "manager/app/earlier_experiments.h"
 #include "manager/app/experiment_session.h"
 #include "manager/app/trial_backends.h"
 #include "manager/cli/commands/best_text.h"
@@ -131,6 +132,10 @@ Result<NewExperimentSetup> prepare_new(Experiment experiment, const std::string&
   const Direction direction =
       TRY(settle_direction(experiment, setup.session.daemon, surroundings.environment));
   TRY(check_with_daemon(experiment, setup.session.daemon, surroundings.environment));
+  EarlierResults earlier = TRY(read_earlier_results(experiment, facts.experiment_id));
+  // As folders, so that a resumed experiment finds the same ones.
+  experiment.learn_from = std::move(earlier.folders);
+  setup.session.earlier = std::move(earlier.for_daemon);
   if (!experiment.objectives.empty()) facts.objectives = experiment.objectives;
   facts.objectives.front() = direction.objective;
   setup.session.shown.quiet = quiet;
@@ -138,6 +143,7 @@ Result<NewExperimentSetup> prepare_new(Experiment experiment, const std::string&
   if (!direction.warning.empty()) warnings.push_back(direction.warning);
   std::ranges::copy(experiment.warnings, std::back_inserter(warnings));
   if (!quiet) setup.session.messages.push_back(heading(facts, "new"));
+  if (!quiet) std::ranges::move(earlier.messages, std::back_inserter(setup.session.messages));
   setup.session.experiment = std::move(experiment);
   return setup;
 }

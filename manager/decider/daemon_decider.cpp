@@ -81,7 +81,7 @@ Result<void> DaemonDecider::launch() {
   events.end = [this](DaemonEnd end) { on_end(std::move(end)); };
   link_ = TRY(DaemonLink::start(io_, std::move(launch), std::move(events), log_));
   // Not through the conversation: Initialize has no number, and is sent to every daemon.
-  link_->send(encode(Initialize{options_.search_space}));
+  link_->send(encode(Initialize{options_.search_space, options_.earlier}));
   return {};
 }
 

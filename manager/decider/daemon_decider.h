@@ -36,7 +36,8 @@ struct DaemonOptions {
   std::filesystem::path program;
   json parameters;  // daemon_parameters()
   json search_space;
-  bool resume = false;  // the daemon continues from the journal in `directory`/checkpoint
+  json earlier = nullptr;  // Initialize::earlier
+  bool resume = false;     // the daemon continues from the journal in `directory`/checkpoint
   bool include_intermediate_results = false;
   std::string log_level = "info";
   std::filesystem::path directory;       // of the experiment; log/ and checkpoint/ are made in it

@@ -143,6 +143,7 @@ Result<DaemonCheck> ask_daemon(const std::filesystem::path& daemon,
   const auto said = parse_json(ended.output);
   if (!said || !said->is_object()) return check;  // a daemon without --check
   check.judges_reports = said->value("judges_reports", json(false)) == true;
+  check.learns_from_earlier = said->value("learns_from_earlier", json(false)) == true;
   if (said->value("fine", json(true)) != false) return check;
   for (const json& each : TRY(array_at(*said, "refusals"))) {
     DaemonRefusal refusal;

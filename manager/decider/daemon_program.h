@@ -38,6 +38,7 @@ struct DaemonRefusal {
 struct DaemonCheck {
   std::vector<DaemonRefusal> refusals;  // empty: the daemon would start, or is too old to check
   bool judges_reports = false;          // the tuner may pause or stop a trial for a report
+  bool learns_from_earlier = false;     // the tuner makes use of Initialize::earlier
 };
 
 // Asks `attuned --check`. `parameters`: those of daemon_parameters(). Blocks for at most ten

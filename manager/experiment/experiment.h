@@ -53,6 +53,8 @@ struct Experiment {
   std::vector<std::string> constraints;
   std::optional<Fidelity> fidelity;
   std::vector<json> initial_points;  // tried first
+  // Earlier experiments: with a '/' the absolute path of a folder, else a name or an id.
+  std::vector<std::string> learn_from;
 
   std::vector<std::string> warnings;  // such as keys that have no effect on this backend
   json document;                      // the file as given

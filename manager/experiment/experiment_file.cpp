@@ -38,6 +38,7 @@ const std::vector<std::string> kKeys = {"experimentName",
                                         "debug",
                                         "experimentWorkingDirectory",
                                         "seed",
+                                        "learnFrom",
                                         "useAnnotation",
                                         "nniManagerIp",
                                         "tunerGpuIndices",
@@ -303,6 +304,11 @@ Experiment interpret(const YamlDocument& document, const Source& source, Finding
   result.working_directory = working ? (base / *working).lexically_normal()
                                      : fs::absolute(source.working_directory, error);
   result.log_level = read_log_level(top);
+  for (const std::string& each : top.texts("learnFrom")) {
+    if (each.empty()) top.error("learnFrom", "the name, id or folder of an experiment expected");
+    result.learn_from.push_back(each.contains('/') ? (base / each).lexically_normal().string()
+                                                   : each);
+  }
   result.plugins = read_plugins(top, base);
   result.exports = read_exports(top);
   read_algorithms(top, base, result);

@@ -83,6 +83,14 @@ Result<void> check_with_daemon(Experiment& experiment, const std::filesystem::pa
                    "it has no effect: the tuner learns from all reports of a trial")
             .text());
   }
+  if (!experiment.learn_from.empty() && !check.learns_from_earlier) {
+    experiment.warnings.push_back(
+        finding_of(experiment, "learnFrom",
+                   "it has no effect: the tuner cannot learn from earlier experiments; auto, GP, "
+                   "TuRBO and ensemble can")
+            .text());
+    experiment.learn_from.clear();
+  }
   return findings.result();
 }
 

@@ -33,7 +33,8 @@ Result<Direction> settle_direction(const Experiment& experiment,
 
 // Asks the daemon whether it accepts tuner, assessor and search space. The error lists everything
 // that must be changed, each with its place in the experiment file. Blocks meanwhile. If the file
-// does not say `decisions`, they are in step with the reports when the tuner judges these.
+// does not say `decisions`, they are in step with the reports when the tuner judges these. If the
+// tuner cannot learn from earlier experiments, `learn_from` is cleared, with a warning.
 Result<void> check_with_daemon(Experiment& experiment, const std::filesystem::path& daemon,
                                const std::vector<std::string>& environment);
 

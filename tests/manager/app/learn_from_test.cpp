@@ -1,0 +1,81 @@
+// attune run with learnFrom: an experiment that begins with what another one found.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "base/json.h"
+#include "tests/manager/app/program_folder.h"
+
+namespace attune::learn_from_test {
+
+// An experiment NAME.yaml whose trials report their x.
+void write(const ProgramFolder& folder, const std::string& name, const std::string& more) {
+  folder.write("report FINAL {x}", "trialConcurrency: 2\n");
+  std::ofstream(folder.path / (name + ".yaml"))
+      << "experimentName: " << name
+      << "\nsearchSpace: {x: {_type: uniform, _value: [0, 1]}}\n"
+         "trialConcurrency: 2\ntrialCommand: |\n  . ./report.sh\n  report FINAL {x}\n"
+      << more;
+}
+
+std::vector<TrialRecord> trials_of(const ProgramFolder& folder, const std::string& name) {
+  StoreReader reader = StoreReader::open(folder.path / "attune-experiments").value();
+  return reader.trials(reader.find(name).value(), {}).value();
+}
+
+double x_of(const TrialRecord& trial) { return trial.proposed.parameters["x"]; }
+
+TEST_CASE("learnFrom: the next experiment tries the best of the first one first") {
+  ProgramFolder folder;
+  write(folder, "first",
+        "maxTrialNumber: 8\nseed: 3\n"
+        "tuner: {name: Random, classArgs: {optimize_mode: maximize}}\n");
+  REQUIRE(folder.run({"run", "first.yaml"}).code == 0);
+  double best = 0;
+  for (const TrialRecord& trial : trials_of(folder, "first")) best = std::max(best, x_of(trial));
+
+  write(folder, "second",
+        "maxTrialNumber: 6\nseed: 4\nlearnFrom: [first]\n"
+        "tuner: {name: GP, classArgs: {optimize_mode: maximize}}\n");
+  const Run run = folder.run({"run", "second.yaml"});
+  CAPTURE(run.err);
+  REQUIRE(run.code == 0);
+  CHECK_THAT(run.err, Catch::Contains("learns from 8 results of experiment first"));
+  const auto trials = trials_of(folder, "second");
+  REQUIRE(trials.size() == 6);
+  CHECK(std::ranges::any_of(trials, [&](const TrialRecord& each) { return x_of(each) == best; }));
+
+  // The name now also means the second one, but a resumed experiment knows the folder.
+  const Run resumed =
+      folder.run({"resume", "second", "--dir", "attune-experiments", "--max-trials", "8"});
+  CAPTURE(resumed.err);
+  CHECK(resumed.code == 0);
+  CHECK_THAT(resumed.err, !Catch::Contains("could not go on"));
+  CHECK(trials_of(folder, "second").size() == 8);
+}
+
+TEST_CASE("learnFrom: what cannot be used is said") {
+  ProgramFolder folder;
+  SECTION("an experiment that is not there") {
+    write(folder, "second", "maxTrialNumber: 2\nlearnFrom: [./nowhere]\n");
+    const Run run = folder.run({"run", "second.yaml"});
+    CHECK(run.code == 2);
+    CHECK_THAT(run.err, Catch::Contains("learnFrom[0]: "));
+  }
+  SECTION("a tuner that cannot learn") {
+    write(folder, "second", "maxTrialNumber: 2\nlearnFrom: [./nowhere]\ntuner: {name: Random}\n");
+    const Run run = folder.run({"run", "second.yaml"});
+    CHECK(run.code == 0);
+    CHECK_THAT(run.err, Catch::Contains("learnFrom: it has no effect: the tuner cannot learn from "
+                                        "earlier experiments; auto, GP, TuRBO and ensemble can"));
+  }
+  SECTION("no list") {
+    write(folder, "second", "maxTrialNumber: 2\nlearnFrom: 3\n");
+    const Run run = folder.run({"run", "second.yaml"});
+    CHECK(run.code == 2);
+    CHECK_THAT(run.err, Catch::Contains("learnFrom"));
+  }
+}
+
+}  // namespace attune::learn_from_test
