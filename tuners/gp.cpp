@@ -153,7 +153,6 @@ Result<std::unique_ptr<Tuner>> make(const json& args, const Context& context, Rn
                                              : Utility::Kind::improvement;
   settings.utility.kappa = args["kappa"];
   settings.utility.xi = args["xi"];
-  settings.surrogate.failures = false;
   settings.surrogate.least_noise = args["alpha"];
   if (!args["input_warping"]) settings.surrogate.warping = GaussianProcess::Warping::none;
   settings.cold_start = args["cold_start_num"];

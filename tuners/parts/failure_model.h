@@ -40,7 +40,7 @@ class FailureModel {
   void find_threshold(const History& history);
 
   Surrogate surrogate_;
-  // The target that lies in the middle between those of failed and other trials.
+  // The target in the middle between those of failed and other trials; nothing unless both occur.
   std::optional<double> threshold_;
 };
 

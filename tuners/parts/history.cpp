@@ -77,12 +77,9 @@ std::vector<std::size_t> thinned(std::vector<std::size_t> ranked, std::size_t mo
   return ranked;
 }
 
-std::vector<std::size_t> modelled(const History& history, std::size_t most, bool failed) {
+std::vector<std::size_t> modelled(const History& history, std::size_t most) {
   std::vector<std::size_t> all(history.size());
   std::iota(all.begin(), all.end(), 0);
-  if (!failed) {
-    std::erase_if(all, [&](std::size_t i) { return history.kind(i) == History::Kind::useless; });
-  }
   return all.size() > most ? thinned(history.ranked(std::move(all)), most) : all;
 }
 

@@ -69,8 +69,8 @@ struct Scaling {
 std::vector<std::size_t> thinned(std::vector<std::size_t> ranked, std::size_t most);
 
 // The results that a model of at most `most` rows holds, ascending: all, or as thinned() picks
-// them. `failed`: whether failed trials are among them.
-std::vector<std::size_t> modelled(const History& history, std::size_t most, bool failed = true);
+// them.
+std::vector<std::size_t> modelled(const History& history, std::size_t most);
 
 // How a failed trial becomes a target. `worst`: it has the worst target. `softened`: it is less bad
 // the nearer it is to results. Softening is for models of smooth functions, which a single very bad

@@ -60,14 +60,13 @@ void Surrogate::update(const History& history) {
   // least for one. The upper limit bounds the rows that are appended between two fits.
   const std::size_t step = std::clamp<std::size_t>(fitted_at_ / 20, 1, kMostRows / 10);
   if (fits_ == 0 || history.size() >= fitted_at_ + step) {
-    members_ = modelled(history, kMostRows, settings_.failures);
+    members_ = modelled(history, kMostRows);
     // The first fit has no parameters yet to start from.
     if (fits_ > 0 && fits_ % kRestartEvery == 0) choose_power(history);
     take_targets(history);
     fit(history);
   } else {
     for (std::size_t i = seen_; i < history.size(); ++i) {
-      if (!takes(history, i)) continue;
       model_.append(history.row(i));
       members_.push_back(i);
       if (!earlier_.is_zero()) offsets_.push_back(offset(history.row(i)));
@@ -76,23 +75,6 @@ void Surrogate::update(const History& history) {
     set_model_targets();
   }
   seen_ = history.size();
-}
-
-bool Surrogate::takes(const History& history, std::size_t i) const {
-  return settings_.failures || history.kind(i) != History::Kind::useless;
-}
-
-void Surrogate::forget() {
-  model_ = GaussianProcess(categories_, settings_.least_noise);
-  members_.clear();
-  targets_.clear();
-  earlier_.clear();
-  offsets_.clear();
-  pretended_.clear();
-  pretended_means_.clear();
-  power_ = 1;
-  seen_ = fitted_at_ = fits_ = 0;
-  best_ = 0;
 }
 
 void Surrogate::take_targets(const History& history) {
@@ -337,27 +319,18 @@ Result<void> Surrogate::load(const json& state, const History& history) {
   const std::size_t fits = TRY(size_at("fits"));
   // A former version had none.
   const double power = state.contains("power") ? TRY(number_at(state, "power")) : 1;
-  // The rows that were appended since the last fit.
-  const auto appended = static_cast<std::size_t>(std::ranges::count_if(
-      members, [&](double i) { return i >= static_cast<double>(fitted_at); }));
   const bool possible =
-      seen <= history.size() && fitted_at <= seen && appended <= seen - fitted_at &&
-      (appended == seen - fitted_at || !settings_.failures) &&
+      seen <= history.size() && fitted_at <= seen && seen - fitted_at <= members.size() &&
       std::ranges::all_of(members,
                           [&](double i) { return is_index(i, static_cast<double>(seen)); }) &&
       std::ranges::adjacent_find(members, std::greater_equal<>()) == members.end() &&
       std::ranges::find(kPowers, power) != kPowers.end() && (fits == 0) == members.empty() &&
-      (fits == 0 || !categories_.empty()) && members.size() - appended <= kMostRows &&
+      (fits == 0 || !categories_.empty()) && members.size() - (seen - fitted_at) <= kMostRows &&
       members.size() <= 2 * kMostRows;
   if (!possible) return damaged();
 
   Surrogate loaded = *this;
   loaded.members_.assign(members.begin(), members.end());
-  // In a former version failed trials were rows of every model. Such a one is fitted anew.
-  if (!std::ranges::all_of(loaded.members_, [&](std::size_t i) { return takes(history, i); })) {
-    forget();
-    return {};
-  }
   loaded.pretended_.clear();
   loaded.pretended_means_.clear();
   loaded.seen_ = seen;
@@ -379,8 +352,9 @@ Result<void> Surrogate::load(const json& state, const History& history) {
   loaded.offsets_ = loaded.offsets(rows);
   for (std::size_t i = 0; i < loaded.offsets_.size(); ++i) rest[i] -= loaded.offsets_[i];
   TRY(loaded.model_.load(state, rows, rest));
-  // All other rows must have been assigned by the fit.
-  if (loaded.model_.assigned() != members.size() - appended) return damaged();
+  // Each result since the last fit is an appended row; all other rows must have been assigned by
+  // the fit.
+  if (loaded.model_.assigned() != members.size() - (seen - fitted_at)) return damaged();
   *this = std::move(loaded);
   return {};
 }

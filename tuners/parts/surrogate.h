@@ -19,9 +19,6 @@ namespace attune {
 struct SurrogateSettings {
   double least_noise = 1e-6;  // the noise's least variance, in variances of the targets; in (0, 1)
   GaussianProcess::Warping warping = GaussianProcess::Warping::by_evidence;
-  // Whether failed trials are rows, with targets as in targets(). Without them the model says
-  // nothing about where trials fail: see FailureModel.
-  bool failures = true;
 };
 
 // A value. Not thread safe. The same calls give exactly the same numbers.
@@ -87,8 +84,6 @@ class Surrogate {
   Result<void> load(const json& state, const History& history);  // all or nothing
 
  private:
-  bool takes(const History& history, std::size_t i) const;
-  void forget();
   void take_targets(const History& history);
   void centre_targets();
   void choose_power(const History& history);

@@ -27,7 +27,7 @@ TurboRegion::TurboRegion(const Features& features, const TrustRegionSettings& se
                          std::shared_ptr<const EarlierModels> earlier)
     : trust_(settings, std::max(features.size(), kLeastFailures)),
       history_(features.size(), 1, limits),
-      model_(features, Scale::standardised, {.failures = false}, 1, limits),
+      model_(features, Scale::standardised, {}, 1, limits),
       strangers_(std::move(strangers)) {
   if (earlier) model_.learn_from(std::move(earlier));
 }

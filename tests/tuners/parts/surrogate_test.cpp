@@ -257,40 +257,6 @@ TEST_CASE("surrogate: losses over decades are raised to a power, and a state kno
   CHECK(surrogate.best() < 0);
 }
 
-TEST_CASE("surrogate: without failures it goes on from any state with the same bits") {
-  const auto without = [] {
-    return Surrogate(features(), Scale::standardised, {.failures = false});
-  };
-  Surrogate surrogate = without();
-  History history(2);
-  Rng rng(3);
-  for (int k = 0; k < 60; ++k) {
-    learn(history, 1, rng);
-    surrogate.update(history);
-    REQUIRE(std::ranges::none_of(surrogate.members(),
-                                 [&](std::size_t i) { return history.kind(i) == useless; }));
-    Surrogate loaded = without();
-    REQUIRE(loaded.load(surrogate.save(), history));
-    REQUIRE(answers(loaded) == answers(surrogate));
-    if (k % 3 == 0) surrogate = loaded;
-  }
-  CHECK(surrogate.members().size() < history.size());
-}
-
-TEST_CASE("surrogate: without failures it is fitted anew to a state that has failures") {
-  const History history = learnt(40, 4);
-  Surrogate former = standard();
-  former.update(history);
-  const SurrogateSettings without = {.failures = false};
-  Surrogate surrogate(features(), Scale::standardised, without);
-  REQUIRE(surrogate.load(former.save(), history));
-  CHECK(surrogate.members().empty());
-  surrogate.update(history);
-  Surrogate fresh(features(), Scale::standardised, without);
-  fresh.update(history);
-  CHECK(answers(surrogate) == answers(fresh));
-}
-
 TEST_CASE("surrogate: damaged states are declined and change nothing") {
   const History history = learnt(40, 4);
   Surrogate surrogate = standard();
