@@ -116,11 +116,8 @@ SearchSettings Gp::search_settings(const GpModel& model) const {
 json Gp::save() const {
   json models = json::array();
   for (const GpModel& model : models_) models.push_back(model.save());
-  return {{"rng", to_json(rng_)},
-          {"record", record_.save()},
-          {"models", models},
-          {"failures", failures_.save()},
-          {"turn", turn_}};
+  models.push_back(failures_.save());
+  return {{"rng", to_json(rng_)}, {"record", record_.save()}, {"models", models}, {"turn", turn_}};
 }
 
 Result<void> Gp::load(const json& state) {
@@ -129,14 +126,15 @@ Result<void> Gp::load(const json& state) {
   loaded.models_ = models_;  // they know the earlier experiments
   TRY(loaded.record_.load(TRY(object_at(state, "record")), Gaps::allowed));
   const json models = TRY(array_at(state, "models"));
-  if (models.size() != models_.size()) return fail("saved state: not two models");
-  for (std::size_t i = 0; i < models.size(); ++i) {
+  // A former version had no model of failures.
+  const bool former = models.size() == models_.size();
+  if (!former && models.size() != models_.size() + 1) {
+    return fail("saved state: not two models and one of failures");
+  }
+  for (std::size_t i = 0; i < models_.size(); ++i) {
     TRY(loaded.models_[i].load(models[i], loaded.record_.history()));
   }
-  // A former version had none.
-  if (state.contains("failures")) {
-    TRY(loaded.failures_.load(TRY(object_at(state, "failures")), loaded.record_.history()));
-  }
+  if (!former) TRY(loaded.failures_.load(models.back(), loaded.record_.history()));
   const auto turn = TRY(integer_at(state, "turn"));
   if (turn < 0) return fail("saved state: turn is negative");
   loaded.turn_ = static_cast<std::size_t>(turn);

@@ -118,10 +118,9 @@ std::vector<Found> Turbo::search() {
 }
 
 json Turbo::save() const {
-  return {{"rng", to_json(rng_)},
-          {"record", record_.save()},
-          {"region", region_.save()},
-          {"failures", failures_.save()}};
+  json region = region_.save();
+  region["failures"] = failures_.save();
+  return {{"rng", to_json(rng_)}, {"record", record_.save()}, {"region", std::move(region)}};
 }
 
 Result<void> Turbo::load(const json& state) {
@@ -130,10 +129,11 @@ Result<void> Turbo::load(const json& state) {
   loaded.earlier_ = earlier_;
   loaded.region_ = loaded.region({});
   TRY(loaded.record_.load(TRY(object_at(state, "record"))));
-  TRY(loaded.region_.load(TRY(object_at(state, "region")), loaded.record_.history()));
-  // A former version had none.
-  if (state.contains("failures")) {
-    TRY(loaded.failures_.load(TRY(object_at(state, "failures")), loaded.record_.history()));
+  const json region = TRY(object_at(state, "region"));
+  TRY(loaded.region_.load(region, loaded.record_.history()));
+  // A former version had no model of failures.
+  if (region.contains("failures")) {
+    TRY(loaded.failures_.load(TRY(object_at(region, "failures")), loaded.record_.history()));
   }
   *this = std::move(loaded);
   return {};
