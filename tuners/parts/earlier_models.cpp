@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/rng.h"
+#include "math/mean_ranks.h"
 #include "space/sample.h"
 #include "tuners/parts/history.h"
 
@@ -47,17 +48,10 @@ Point filled(const Space& space, const Point& point, Rng& rng) {
 }  // namespace
 
 std::vector<double> normal_scores(std::span<const double> losses) {
-  const std::vector<std::size_t> ranked = by_loss(losses);
+  std::vector<double> scores = mean_ranks(losses);
   const auto n = static_cast<double>(losses.size());
-  std::vector<double> scores(losses.size());
-  for (std::size_t first = 0; first < ranked.size();) {
-    std::size_t end = first + 1;
-    while (end < ranked.size() && losses[ranked[end]] == losses[ranked[first]]) ++end;
-    const double rank = static_cast<double>(first + end) / 2;  // the middle of equal ones
-    for (std::size_t i = first; i < end; ++i) {
-      scores[ranked[i]] = std::numbers::sqrt2 * boost::math::erf_inv(2 * rank / n - 1);
-    }
-    first = end;
+  for (double& each : scores) {
+    each = std::numbers::sqrt2 * boost::math::erf_inv((2 * each - 1) / n - 1);
   }
   return scores;
 }

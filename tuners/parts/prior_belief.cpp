@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <vector>
+
+#include "math/mean_ranks.h"
 
 namespace attune {
 namespace {
@@ -16,22 +17,9 @@ constexpr std::size_t kFewestAgainst = 5;  // results that can speak against a p
 // Of the rank correlation, in its standard deviations without any relation.
 constexpr double kAgainst = 1;
 
-// The rank of each number, from 0; equal numbers share the mean of their ranks.
-std::vector<double> ranks(const std::vector<double>& numbers) {
-  std::vector<std::size_t> order(numbers.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return numbers[i]; });
-  std::vector<double> ranks(numbers.size());
-  for (std::size_t first = 0, end = 0; first < order.size(); first = end) {
-    while (end < order.size() && numbers[order[end]] == numbers[order[first]]) ++end;
-    const double mean = static_cast<double>(first + end - 1) / 2;
-    for (std::size_t k = first; k < end; ++k) ranks[order[k]] = mean;
-  }
-  return ranks;
-}
-
+// Of ranks: both have the mean of 1, ..., n.
 double correlation(const std::vector<double>& a, const std::vector<double>& b) {
-  const double mean = static_cast<double>(a.size() - 1) / 2;
+  const double mean = static_cast<double>(a.size() + 1) / 2;
   double ab = 0, aa = 0, bb = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     ab += (a[i] - mean) * (b[i] - mean);
@@ -50,9 +38,9 @@ bool misleads(const Priors& priors, const History& history) {
   std::vector<double> density, place;
   for (const std::size_t i : history.ranked(std::move(usable))) {
     density.push_back(priors.log_density(history.row(i)));
-    place.push_back(static_cast<double>(place.size()));  // the best result stands first
+    place.push_back(static_cast<double>(place.size() + 1));  // the best result stands first
   }
-  const double rank_correlation = correlation(ranks(density), place);
+  const double rank_correlation = correlation(mean_ranks(density), place);
   return rank_correlation * std::sqrt(static_cast<double>(place.size() - 1)) > kAgainst;
 }
 

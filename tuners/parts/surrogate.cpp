@@ -72,7 +72,7 @@ void Surrogate::update(const History& history) {
       if (!earlier_.is_zero()) offsets_.push_back(offset(history.row(i)));
     }
     take_targets(history);
-    set_model_targets();
+    model_.set_targets(rest());
   }
   seen_ = history.size();
 }
@@ -150,7 +150,7 @@ void Surrogate::fit(const History& history) {
     model_ = std::move(part);
   } else {
     model_.assign(history.gather(members_), part.parameters());
-    set_model_targets();
+    model_.set_targets(rest());
   }
   ++fits_;
   fitted_at_ = history.size();
@@ -188,11 +188,11 @@ void Surrogate::choose_earlier(GaussianProcess& part, std::span<const double> ro
   earlier_.clear();
 }
 
-void Surrogate::set_model_targets() {
-  if (offsets_.empty()) return model_.set_targets(targets_);
+// The targets of the process.
+std::vector<double> Surrogate::rest() const {
   std::vector<double> rest = targets_;
-  for (std::size_t i = 0; i < rest.size(); ++i) rest[i] -= offsets_[i];
-  model_.set_targets(rest);
+  for (std::size_t i = 0; i < offsets_.size(); ++i) rest[i] -= offsets_[i];
+  return rest;
 }
 
 double Surrogate::offset(std::span<const double> row) const {
@@ -348,10 +348,8 @@ Result<void> Surrogate::load(const json& state, const History& history) {
   }
   const std::vector<double> rows = history.gather(loaded.members_);
   if (earlier_.has_models()) TRY(loaded.earlier_.load(TRY(object_at(state, "earlier"))));
-  std::vector<double> rest = loaded.targets_;
   loaded.offsets_ = loaded.offsets(rows);
-  for (std::size_t i = 0; i < loaded.offsets_.size(); ++i) rest[i] -= loaded.offsets_[i];
-  TRY(loaded.model_.load(state, rows, rest));
+  TRY(loaded.model_.load(state, rows, loaded.rest()));
   // Each result since the last fit is an appended row; all other rows must have been assigned by
   // the fit.
   if (loaded.model_.assigned() != members.size() - (seen - fitted_at)) return damaged();

@@ -91,7 +91,7 @@ class Surrogate {
   void choose_earlier(GaussianProcess& part, std::span<const double> rows,
                       std::span<const double> targets);
   void climb(GaussianProcess& part, std::span<const double> targets) const;
-  void set_model_targets();
+  std::vector<double> rest() const;
   double offset(std::span<const double> row) const;
   std::vector<double> offsets(std::span<const double> rows) const;
   std::vector<double> fitted_means() const;
