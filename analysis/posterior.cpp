@@ -11,6 +11,7 @@
 #include "math/gp/gaussian_process.h"
 #include "math/gp/straighten.h"
 #include "space/features.h"
+#include "space/middle.h"
 
 namespace attune {
 namespace {

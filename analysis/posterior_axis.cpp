@@ -82,21 +82,4 @@ std::vector<std::size_t> evenly(std::size_t n, std::size_t count) {
   return all;
 }
 
-double middle(const Domain& domain) {
-  return std::visit(
-      Overloaded{
-          [](const Choice&) { return 0.0; },
-          [](const Subset& d) { return static_cast<double>((std::uint64_t{1} << d.chosen) - 1); },
-          [&](const IntRange& d) {
-            return from_internal(
-                domain, 0.5 * static_cast<double>(d.low) + 0.5 * static_cast<double>(d.high));
-          },
-          [&](const Uniform& d) {
-            return from_internal(
-                domain, 0.5 * to_internal(domain, d.low) + 0.5 * to_internal(domain, d.high));
-          },
-          [&](const Normal& d) { return from_internal(domain, d.mu); }},
-      domain);
-}
-
 }  // namespace attune

@@ -20,7 +20,4 @@ std::string quoted_path(std::string_view path);
 // more.
 std::vector<std::size_t> evenly(std::size_t n, std::size_t count);
 
-// A value in the middle of a domain; the first candidates of choices.
-double middle(const Domain& domain);
-
 }  // namespace attune

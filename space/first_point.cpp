@@ -2,29 +2,14 @@
 
 #include <algorithm>
 
-#include "base/overloaded.h"
 #include "base/rng.h"
+#include "space/middle.h"
 #include "space/sample.h"
-#include "space/scale.h"
 
 namespace attune {
 namespace {
 
 constexpr int kTries = 1000;  // draws for a point that meets the constraints
-
-double middle(const Domain& domain) {
-  return std::visit(
-      Overloaded{
-          [](const Choice& d) {
-            return d.is_scale() ? static_cast<double>((d.candidates.size() - 1) / 2) : 0.0;
-          },
-          [](const Subset& d) {
-            return static_cast<double>((std::uint64_t{1} << d.chosen) - 1);  // the first ones
-          },
-          [](const IntRange& d) { return static_cast<double>(d.low + (d.high - 1 - d.low) / 2); },
-          [](const auto& real) { return value_at(real, quantile(real, 0.5)); }},
-      domain);
-}
 
 // `other` gives the values that the user has not stated.
 template <class Other>
