@@ -6,6 +6,8 @@
 #include <cmath>
 #include <optional>
 
+#include "protocol/earlier_limits.h"
+
 namespace attune {
 namespace {
 

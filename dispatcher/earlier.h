@@ -22,11 +22,8 @@ struct EarlierExperiment {
   std::vector<Trial> trials;
 };
 
-inline constexpr std::size_t kMostEarlier = 20;         // experiments
-inline constexpr std::size_t kMostEarlierTrials = 200;  // of each
-
 // [{"name": text, "trials": [{"parameters": {...}, "loss": number}, ...]}, ...]. Null: none. Errors
-// name the place: "earlier[0].trials[3].loss: ...".
+// name the place: "earlier[0].trials[3].loss: ..."; too many are one (protocol/earlier_limits.h).
 Result<std::vector<EarlierExperiment>> read_earlier(const json& earlier);
 
 // The trials as points of `space`. Parameters are the same if their names at the top of the space

@@ -5,29 +5,26 @@
 #include <algorithm>
 
 #include "manager/store/store_reader.h"
+#include "protocol/earlier_limits.h"
 
 namespace attune {
 namespace {
-
-// What the daemon takes (docs/protocol.md, "Earlier experiments").
-constexpr std::size_t kMostExperiments = 20;
-constexpr std::size_t kMostTrials = 200;
 
 struct Scored {
   std::int64_t trial = 0;
   double loss = 0;
 };
 
-// The best kMostTrials / 2, and evenly spaced ones of the rest.
+// The best kMostEarlierTrials / 2, and evenly spaced ones of the rest.
 std::vector<Scored> picked(std::vector<Scored> all) {
   std::ranges::stable_sort(all, {}, &Scored::loss);
-  if (all.size() <= kMostTrials) return all;
-  constexpr std::size_t kBest = kMostTrials / 2;
-  const std::size_t others = kMostTrials - kBest;
+  if (all.size() <= kMostEarlierTrials) return all;
+  constexpr std::size_t kBest = kMostEarlierTrials / 2;
+  const std::size_t others = kMostEarlierTrials - kBest;
   for (std::size_t i = 0; i < others; ++i) {
     all[kBest + i] = all[kBest + i * (all.size() - kBest) / others];
   }
-  all.resize(kMostTrials);
+  all.resize(kMostEarlierTrials);
   return all;
 }
 
@@ -39,7 +36,8 @@ Result<json> trials_of(StoreReader& reader, const StoredExperiment& stored) {
     return score;
   };
   std::vector<Scored> all;
-  TrialFilter filter{.statuses = {TrialStatus::succeeded}};
+  TrialFilter filter;
+  filter.statuses = {TrialStatus::succeeded};
   TRY(reader.trials(stored, filter, [&](const TrialRecord& trial) {
     if (const auto loss = loss_of(trial)) all.push_back({trial.sequence, *loss});
     return true;
@@ -63,9 +61,9 @@ Result<json> trials_of(StoreReader& reader, const StoredExperiment& stored) {
 Result<EarlierResults> read_earlier_results(const Experiment& experiment,
                                             const std::string& own_id) {
   EarlierResults results;
-  if (experiment.learn_from.size() > kMostExperiments) {
+  if (experiment.learn_from.size() > kMostEarlier) {
     return fail(fmt::format("learnFrom: {} experiments; at most {} are possible",
-                            experiment.learn_from.size(), kMostExperiments));
+                            experiment.learn_from.size(), kMostEarlier));
   }
   for (std::size_t i = 0; i < experiment.learn_from.size(); ++i) {
     const std::string& name = experiment.learn_from[i];
