@@ -190,7 +190,7 @@ class Auto final : public Tuner {
 
   Portfolio members_;
   bool several_ = false;     // objectives, or limits
-  bool trade_offs_ = false;  // several objectives without a limit
+  bool trade_offs_ = false;  // of two or more objectives that have no limit
   bool large_ = false;
   std::int64_t looks_ = 0;  // of GP into branches
   std::int64_t proposed_ = 0;
