@@ -13,7 +13,6 @@
 
 #include "base/saved_numbers.h"
 #include "tuners/parts/acquisition_search.h"
-#include "tuners/parts/failure_model.h"
 #include "tuners/parts/gp_model.h"
 #include "tuners/parts/model_tuner.h"
 #include "tuners/parts/objectives.h"
@@ -42,7 +41,6 @@ class Gp final : public ModelTuner {
   Result<void> set_space(const Space& space) override {
     record_ = SearchRecord(space, objectives_);
     models_ = models();
-    failures_ = FailureModel(record_.features());
     turn_ = 0;
     return {};
   }
@@ -75,7 +73,6 @@ class Gp final : public ModelTuner {
   Settings settings_;
   Objectives objectives_;
   std::array<GpModel, 2> models_ = models();
-  FailureModel failures_{record_.features()};
   std::size_t turn_ = 0;
 };
 
@@ -89,11 +86,9 @@ Point Gp::suggest() {
   model.update(history, record_.running(kMostPretended));
   std::vector<Point> good;
   for (const std::size_t i : model.good(history, kGood)) good.push_back(record_.point(i));
-  failures_.update(history);
-  // A probability or a prior can only weigh a logarithm, which a confidence bound is not.
-  const bool weighed = failures_.knows_failures() || record_.has_priors();
-  const Acquisition acquisition = record_.with_prior(
-      failures_.weighed(model.acquisition(history, weighed ? Utility{} : settings_.utility, rng_)));
+  // A prior can only weigh a logarithm, which a confidence bound is not.
+  const Utility utility = record_.has_priors() ? Utility{} : settings_.utility;
+  const Acquisition acquisition = record_.with_prior(model.acquisition(history, utility, rng_));
   SearchSettings settings = search_settings(model);
   settings.within = record_.neglected(SearchRecord::kDrawn + SearchRecord::kGuided, rng_);
   return record_.first_unseen(
@@ -116,7 +111,6 @@ SearchSettings Gp::search_settings(const GpModel& model) const {
 json Gp::save() const {
   json models = json::array();
   for (const GpModel& model : models_) models.push_back(model.save());
-  models.push_back(failures_.save());
   return {{"rng", to_json(rng_)}, {"record", record_.save()}, {"models", models}, {"turn", turn_}};
 }
 
@@ -126,15 +120,10 @@ Result<void> Gp::load(const json& state) {
   loaded.models_ = models_;  // they know the earlier experiments
   TRY(loaded.record_.load(TRY(object_at(state, "record")), Gaps::allowed));
   const json models = TRY(array_at(state, "models"));
-  // A former version had no model of failures.
-  const bool former = models.size() == models_.size();
-  if (!former && models.size() != models_.size() + 1) {
-    return fail("saved state: not two models and one of failures");
-  }
-  for (std::size_t i = 0; i < models_.size(); ++i) {
+  if (models.size() != models_.size()) return fail("saved state: not two models");
+  for (std::size_t i = 0; i < models.size(); ++i) {
     TRY(loaded.models_[i].load(models[i], loaded.record_.history()));
   }
-  if (!former) TRY(loaded.failures_.load(models.back(), loaded.record_.history()));
   const auto turn = TRY(integer_at(state, "turn"));
   if (turn < 0) return fail("saved state: turn is negative");
   loaded.turn_ = static_cast<std::size_t>(turn);

@@ -13,7 +13,6 @@
 
 #include "base/saved_numbers.h"
 #include "tuners/parts/box_search.h"
-#include "tuners/parts/failure_model.h"
 #include "tuners/parts/model_tuner.h"
 #include "tuners/parts/objectives.h"
 #include "tuners/parts/turbo_region.h"
@@ -39,7 +38,6 @@ class Turbo final : public ModelTuner {
     record_ = SearchRecord(space, objectives_);
     earlier_.reset();
     region_ = region({});
-    failures_ = FailureModel(record_.features());
     return {};
   }
 
@@ -82,7 +80,6 @@ class Turbo final : public ModelTuner {
   Objectives objectives_;                         // one, and limits
   std::shared_ptr<const EarlierModels> earlier_;  // null: there are none
   TurboRegion region_ = region({});
-  FailureModel failures_{record_.features()};  // of all regions
 };
 
 std::size_t Turbo::initial() const {
@@ -108,9 +105,8 @@ std::vector<Found> Turbo::search() {
   const double length = region_.trust().length();
   const auto n = static_cast<double>(model.size());
   const double work = n * n * static_cast<double>(model.outputs());
-  failures_.update(record_.history());
   return search_box(
-      record_.space(), features, record_.with_prior(failures_.weighed(region_.acquisition(rng_))),
+      record_.space(), features, record_.with_prior(region_.acquisition(rng_)),
       {.centre = record_.point(region_.centre()),
        .sides = box_sides(features, model.objective().model().parameters().log_weights, length),
        .share = std::min(1.0, length)},
@@ -118,9 +114,7 @@ std::vector<Found> Turbo::search() {
 }
 
 json Turbo::save() const {
-  json region = region_.save();
-  region["failures"] = failures_.save();
-  return {{"rng", to_json(rng_)}, {"record", record_.save()}, {"region", std::move(region)}};
+  return {{"rng", to_json(rng_)}, {"record", record_.save()}, {"region", region_.save()}};
 }
 
 Result<void> Turbo::load(const json& state) {
@@ -129,12 +123,7 @@ Result<void> Turbo::load(const json& state) {
   loaded.earlier_ = earlier_;
   loaded.region_ = loaded.region({});
   TRY(loaded.record_.load(TRY(object_at(state, "record"))));
-  const json region = TRY(object_at(state, "region"));
-  TRY(loaded.region_.load(region, loaded.record_.history()));
-  // A former version had no model of failures.
-  if (region.contains("failures")) {
-    TRY(loaded.failures_.load(TRY(object_at(region, "failures")), loaded.record_.history()));
-  }
+  TRY(loaded.region_.load(TRY(object_at(state, "region")), loaded.record_.history()));
   *this = std::move(loaded);
   return {};
 }

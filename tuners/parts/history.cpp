@@ -92,7 +92,6 @@ std::vector<double> scaled(std::span<const double> values, const Scaling& scalin
     case Scale::straightened:
       return straightened(to_power(values, scaling.power));
     case Scale::limit:
-    case Scale::failure:
       break;
   }
   std::vector<double> distances;
@@ -162,13 +161,6 @@ double softened(const History& history, std::span<const std::size_t> members,
 
 std::vector<double> targets(const History& history, std::span<const std::size_t> members,
                             const Scaling& scaling, std::size_t output, Failures failures) {
-  if (scaling.scale == Scale::failure) {
-    std::vector<double> failed;
-    for (const std::size_t i : members) {
-      failed.push_back(history.kind(i) == History::Kind::useless ? 1 : -1);
-    }
-    return standardised(failed);
-  }
   std::vector<double> values;
   for (const std::size_t i : members) {
     if (history.kind(i) == History::Kind::usable) values.push_back(history.values(i)[output]);

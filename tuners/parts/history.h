@@ -53,9 +53,8 @@ class History {
 
 // How numbers become targets of a model. Losses are standardised or straightened
 // (math/gp/straighten.h). An excess over a limit is divided by the median of the absolute excesses,
-// and clipped to [-3, 3]; 0 stays 0, the border of the limit. `failure` ignores the losses: a
-// failed trial is 1 and another one -1, then standardised (if both occur).
-enum class Scale { standardised, straightened, limit, failure };
+// and clipped to [-3, 3]; 0 stays 0, the border of the limit.
+enum class Scale { standardised, straightened, limit };
 
 // A scale of losses that were raised to a power before (math/gp/powers.h).
 struct Scaling {
