@@ -189,7 +189,7 @@ class Files(StudyFileCase):
         self.assertEqual(len(ran), 6)
 
     def test_workers_that_were_killed(self):
-        self.killed('def f(config):\n  if study.count == 7: die()\n  return 1\n'
+        self.killed('def f(config):\n  if study.count >= 7: die()\n  return 1\n'
                     'study.optimize(f, until=9, workers=3)\n')
         study = self.open()
         study.optimize(lambda config: 1, until=9, workers=3)

@@ -40,7 +40,9 @@ class Folder:
     def write(self, name='waiting'):
         file = self.path / 'experiment.yaml'
         file.write_text(EXPERIMENT.format(name=json.dumps(name), command=json.dumps(
-            f'echo begun; until test -e {self.gate}/all; do sleep 0.05; done; echo r=0.5')))
+            # A trial whose manager was killed must not outlive this folder.
+            f'echo begun; until test -e {self.gate}/all -o ! -e {self.gate}; do sleep 0.05; done; '
+            'echo r=0.5')))
         return file
 
     def run(self, *options):
