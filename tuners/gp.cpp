@@ -80,7 +80,7 @@ Point Gp::suggest() {
   const History& history = record_.history();
   const Features& features = record_.features();
   if (!record_.enough_results(settings_.cold_start) || features.size() == 0) {
-    return record_.draw(rng_);
+    return record_.early(rng_);
   }
   GpModel& model = models_[turn_++ % models_.size()];
   model.update(history, record_.running(kMostPretended));

@@ -84,7 +84,7 @@ class Turbo final : public ModelTuner {
 
 std::size_t Turbo::initial() const {
   const std::size_t d = record_.features().size();
-  return settings_.initial.value_or(std::clamp<std::size_t>(2 * d, 4, 10));
+  return settings_.initial.value_or(std::clamp<std::size_t>(2 * d, 4, 6));
 }
 
 Answer Turbo::answer(TrialId id) {
@@ -94,7 +94,7 @@ Answer Turbo::answer(TrialId id) {
   const bool guided =
       enough_results(region_.usable(), running, initial()) && record_.features().size() > 0;
   Answer answer =
-      record_.propose(id, guided ? record_.first_unseen(search(), rng_) : record_.draw(rng_));
+      record_.propose(id, guided ? record_.first_unseen(search(), rng_) : record_.early(rng_));
   if (std::holds_alternative<Proposal>(answer)) region_.start(id, guided);
   return answer;
 }
@@ -166,7 +166,7 @@ extern const TunerEntry turbo_entry = {
                    .type = Argument::Type::integer,
                    .fallback = nullptr,
                    .help = "results of random points in a new region; null: twice the parameters, "
-                           "4 to 10",
+                           "4 to 6",
                    .low = 1,
                    .high = 1e6}},
     .maximizes = false,

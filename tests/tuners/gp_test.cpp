@@ -132,7 +132,7 @@ TEST_CASE("gp: trials that fail by accident spoil little") {
 
 TEST_CASE("gp: where trials fail it does not stay") {
   int failed_late = 0, random_late = 0;
-  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 16; ++seed) {
     for (const char* tuner : {"GP", "Random"}) {
       TunerWorld world(tuner, kQuadratic, {}, seed);
       for (int k = 0; k < 50; ++k) {

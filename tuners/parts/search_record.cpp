@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/saved_numbers.h"
+#include "space/middle.h"
 #include "space/sample.h"
 #include "tuners/parts/prior_belief.h"
 
@@ -74,6 +75,16 @@ Point SearchRecord::draw(Rng& rng) const {
     point = drawn();
   }
   return point;
+}
+
+Point SearchRecord::early(Rng& rng) const {
+  const Point drawn = draw(rng);
+  if (history_.size() > 0 || running_.size() > 0) return drawn;
+  Point first = drawn;
+  for (std::size_t i = 0; i < first.values.size(); ++i) {
+    if (first.active(i) && features_.position(i)) first.values[i] = middle(space_.params[i].domain);
+  }
+  return space_.feasible(first) ? first : drawn;
 }
 
 std::optional<Branch> SearchRecord::neglected(std::size_t wanted, Rng& rng) const {

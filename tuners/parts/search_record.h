@@ -73,6 +73,9 @@ class SearchRecord {
   // A random point. It tries to find one that is new and breaks no constraint, but may fail. While
   // a branch has had few trials, the point lies in that branch: see neglected().
   Point draw(Rng& rng) const;
+  // The same, for trials before there is a model. Of the first trial of all the numbers are in the
+  // middle of their ranges: on average a better guess than random ones.
+  Point early(Rng& rng) const;
 
   // The branch of the first root choice (space/branch.h) that has had the fewest trials, running
   // ones included, if these are fewer than `wanted`; of several such branches a random one. Nothing

@@ -1,7 +1,9 @@
 #include "tuners/parts/search_record.h"
 
 #include <catch2/catch.hpp>
+#include <set>
 
+#include "space/constraint.h"
 #include "space/parse.h"
 
 namespace attune::search_record_test {
@@ -93,6 +95,33 @@ TEST_CASE("search record: draws keep to the constraints and to what is new") {
   CHECK(std::holds_alternative<Proposal>(record.propose(3, {{0}})));  // another one
   CHECK(std::holds_alternative<Proposal>(record.propose(4, {{0}})));
   CHECK(std::holds_alternative<Exhausted>(record.propose(5, {{0}})));
+}
+
+TEST_CASE("search record: the first point has its numbers in the middle") {
+  const Space space = space_of(R"({"x": {"_type": "uniform", "_value": [0, 8]},
+                                   "lr": {"_type": "loguniform", "_value": [0.0001, 1]},
+                                   "n": {"_type": "randint", "_value": [0, 11]},
+                                   "c": {"_type": "choice", "_value": ["a", "b", "c"]}})");
+  std::set<double> categories;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    SearchRecord record(space);
+    Rng rng(seed);
+    const Point first = record.early(rng);
+    CHECK(first.values[0] == 4);
+    CHECK(first.values[1] == Approx(0.01));
+    CHECK(first.values[2] == 5);
+    categories.insert(first.values[3]);
+    record.propose(1, first);
+    CHECK(record.early(rng).values[0] != 4);
+  }
+  CHECK(categories.size() == 3);
+}
+
+TEST_CASE("search record: the first point is a random one where the middle breaks a constraint") {
+  Space space = space_of(R"({"x": {"_type": "uniform", "_value": [0, 1]}})");
+  REQUIRE(set_constraints(space, {"x > 0.7"}));
+  Rng rng(1);
+  for (int i = 0; i < 20; ++i) CHECK(SearchRecord(space).early(rng).values[0] > 0.7);
 }
 
 TEST_CASE("search record: saved and loaded it is the same") {
