@@ -173,7 +173,7 @@ TEST_CASE("exact state: any commands, saved and loaded after each, are answered 
   if (kind.starts_with("capable")) {
     options.capabilities = {.sync = true, .pause = true, .checkpoint = true, .reason = true};
   }
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
     CAPTURE(kind, seed);
     const auto start = [&] {
       std::unique_ptr<Assessor> assessor;
