@@ -38,9 +38,9 @@ class Points(study_points_test.Points):
 
     def test_what_the_library_refuses_changes_nothing(self):
         study = self.study(TWO)
-        results = [{'parameters': {'x': 0.5, 'k': 1}, 'value': 1}] * 3
+        results = [{'parameters': {'x': 0.3, 'k': 1}, 'value': 1}] * 3
         for call, words in (
-                (lambda: study.enqueue({'x': 0.5}), 'parameters.k: missing; nothing was enqueued'),
+                (lambda: study.enqueue({'x': 0.3}), 'parameters.k: missing; nothing was enqueued'),
                 (lambda: study.enqueue({'x': 2, 'k': 1}), 'parameters.x: 2 is outside of [0, 1]'),
                 (lambda: study.import_results([*results, {'parameters': {'x': -1, 'k': 1},
                                                           'value': 1}]),
@@ -48,7 +48,7 @@ class Points(study_points_test.Points):
             with self.assertRaises(attune.StudyError) as caught:
                 call()
             self.assertIn(words, str(caught.exception))
-        self.assertNotEqual(study.ask().parameters['x'], 0.5)
+        self.assertNotEqual(study.ask().parameters['x'], 0.3)
 
 
 class Mistakes(mistakes_test.Mistakes):
