@@ -134,6 +134,18 @@ TEST_CASE("auto: after thirty trials each branch has had four, however bad it is
   }
 }
 
+TEST_CASE("auto: the first trial is in the middle, unless one was lost in a crash") {
+  for (const char* tuner : {"auto", "GP", "TuRBO"}) {
+    CAPTURE(tuner);
+    TunerWorld world(tuner, R"({"x": {"_type": "uniform", "_value": [2, 4]}})"),
+        resumed(tuner, R"({"x": {"_type": "uniform", "_value": [2, 4]}})");
+    CHECK(world.values()[0] == 3);
+    CHECK(world.values()[0] != 3);
+    resumed.tuner->skip_ahead();
+    CHECK(resumed.values()[0] != 3);
+  }
+}
+
 TEST_CASE("auto: with several objectives the process proposes alone") {
   TunerWorld world("auto", kReals, {}, 1, {{"a", false}, {"b", false}});
   CHECK_FALSE(world.tuner->save()["members"].contains("TuRBO"));

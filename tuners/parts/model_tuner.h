@@ -22,7 +22,10 @@ class ModelTuner : public Tuner {
   void withdraw(TrialId id) override { record_.withdraw(id); }
   void tell(std::span<const Outcome> outcomes) override { record_.tell(outcomes); }
   void adopt(TrialId id, const Point& point) override { record_.adopt(id, point); }
-  void skip_ahead() override { rng_ = rng_.fork("skip ahead"); }
+  void skip_ahead() override {
+    rng_ = rng_.fork("skip ahead");
+    record_.skip_first();
+  }
 
  protected:
   // kGood: points that the search looks around. kMostPretended: the model knows at most so many

@@ -76,6 +76,8 @@ class SearchRecord {
   // The same, for trials before there is a model. Of the first trial of all the numbers are in the
   // middle of their ranges: on average a better guess than random ones.
   Point early(Rng& rng) const;
+  // The first trial of all may have been proposed, and forgotten in a crash.
+  void skip_first() { first_lost_ = true; }
 
   // The branch of the first root choice (space/branch.h) that has had the fewest trials, running
   // ones included, if these are fewer than `wanted`; of several such branches a random one. Nothing
@@ -111,6 +113,7 @@ class SearchRecord {
   Features features_;
   Priors priors_;
   std::size_t prior_since_ = 0;  // results that were there before the priors
+  bool first_lost_ = false;
   Deduplicator dedup_;
   History history_;
   std::vector<Point> points_;  // of the results in history_

@@ -117,6 +117,19 @@ TEST_CASE("search record: the first point has its numbers in the middle") {
   CHECK(categories.size() == 3);
 }
 
+TEST_CASE("search record: a first point that was lost in a crash is not drawn again") {
+  SearchRecord record(mixed());
+  record.skip_first();
+  SearchRecord loaded(mixed());
+  REQUIRE(loaded.load(record.save()));
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    Rng rng(seed), same(seed);
+    const Point drawn = record.early(rng);
+    CHECK(drawn.values[0] != 0.5);
+    CHECK(loaded.early(same) == drawn);
+  }
+}
+
 TEST_CASE("search record: the first point is a random one where the middle breaks a constraint") {
   Space space = space_of(R"({"x": {"_type": "uniform", "_value": [0, 1]}})");
   REQUIRE(set_constraints(space, {"x > 0.7"}));
