@@ -99,10 +99,12 @@ std::vector<double> EarlierMean::values(std::span<const double> rows) const {
   return sums;
 }
 
-void EarlierMean::add_gradient(std::span<const double> row, std::span<double> gradient) const {
+double EarlierMean::value(std::span<const double> row, std::span<double> gradient) const {
+  double sum = is_zero() ? 0 : shift_;
   for (std::size_t i = 0; i < weights_.size(); ++i) {
-    if (weights_[i] != 0) models_->mean(i, row, weights_[i], gradient);
+    if (weights_[i] != 0) sum += weights_[i] * models_->mean(i, row, weights_[i], gradient);
   }
+  return sum;
 }
 
 json EarlierMean::save() const {

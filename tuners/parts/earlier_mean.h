@@ -35,8 +35,8 @@ class EarlierMean {
   void clear();  // zero everywhere
 
   std::vector<double> values(std::span<const double> rows) const;
-  double value(std::span<const double> row) const { return values(row)[0]; }
-  void add_gradient(std::span<const double> row, std::span<double> gradient) const;
+  // At one row. Adds the derivatives by positions to `gradient`.
+  double value(std::span<const double> row, std::span<double> gradient) const;
 
   json save() const;  // the weights
   Result<void> load(const json& state);

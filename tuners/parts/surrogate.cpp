@@ -226,9 +226,7 @@ std::vector<Prediction> Surrogate::predict_many(std::span<const double> rows) co
 Prediction Surrogate::predict(std::span<const double> row, std::span<double> mean_gradient,
                               std::span<double> deviation_gradient) const {
   Prediction prediction = model_.predict(row, mean_gradient, deviation_gradient);
-  if (earlier_.is_zero()) return prediction;
-  prediction.mean += offset(row);
-  earlier_.add_gradient(row, mean_gradient);
+  prediction.mean += earlier_.value(row, mean_gradient);
   return prediction;
 }
 
