@@ -164,10 +164,12 @@ void CheckpointFiles::remove(const std::string& id) {
   add(std::make_unique<Task>(std::move(task)));
 }
 
-void CheckpointFiles::remove_folder(const std::string& job_id,
-                                    const std::filesystem::path& folder) {
-  if (::rmdir(folder.c_str()) == 0 || errno == ENOENT) return;  // most trials save nothing
-  Task task{{"t " + job_id}, kRemoveAll, {folder.string()}};
+void CheckpointFiles::remove_folders(const std::string& job_id, const CheckpointFolders& folders) {
+  Task task{{"t " + job_id}, kRemoveAll, {}};
+  for (const std::string& folder : {folders.current, folders.old, folders.draft}) {
+    if (::rmdir(folder.c_str()) != 0 && errno != ENOENT) task.arguments.push_back(folder);
+  }
+  if (task.arguments.empty()) return;  // most trials save nothing
   task.job_id = job_id;
   add(std::make_unique<Task>(std::move(task)));
 }

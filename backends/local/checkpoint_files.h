@@ -19,6 +19,7 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include "backends/checkpoint_folders.h"
 #include "backends/trial_backend.h"
 #include "os/process.h"
 
@@ -43,8 +44,8 @@ class CheckpointFiles {
   void save(const std::string& job_id, const std::filesystem::path& from, const std::string& id);
   void copy(const std::string& from, const std::string& to);
   void remove(const std::string& id);
-  void remove_folder(const std::string& job_id, const std::filesystem::path& folder);
-  TrialBackend::Deletions unfinished_deletions() const;  // of remove() and remove_folder()
+  void remove_folders(const std::string& job_id, const CheckpointFolders& folders);
+  TrialBackend::Deletions unfinished_deletions() const;  // of remove() and remove_folders()
   // The trial starts again, so its directory changes: waiting and running saves of it fail.
   void cancel(const std::string& job_id);
 

@@ -267,7 +267,8 @@ Result<void> LocalBackend::answer(const std::string& job_id, std::int64_t report
 
 void LocalBackend::save_checkpoint(const std::string& job_id, const std::string& checkpoint) {
   // An empty path gives the error "nothing saved".
-  const auto from = is_job_id(job_id) ? folder(job_id) / "checkpoint" : std::filesystem::path();
+  const std::filesystem::path from =
+      is_job_id(job_id) ? CheckpointFolders(folder(job_id)).current : std::string();
   checkpoints_.save(job_id, from, checkpoint);
 }
 
@@ -281,7 +282,7 @@ void LocalBackend::delete_checkpoint(const std::string& checkpoint) {
 
 void LocalBackend::release(const std::string& job_id) {
   if (!is_job_id(job_id) || by_job_.contains(job_id)) return;
-  checkpoints_.remove_folder(job_id, folder(job_id) / "checkpoint");
+  checkpoints_.remove_folders(job_id, CheckpointFolders(folder(job_id)));
 }
 
 void LocalBackend::mark(Attempt& attempt) {

@@ -1,4 +1,7 @@
 // Prepares the checkpoint directory before the command starts: empty, or with the content of a
+// checkpoint. Whoever looks at it meanwhile, or after we were killed, finds it whole, or finds
+// none: what an earlier attempt left is renamed before it is removed, and the copy of a checkpoint
+// gets its name when it is complete. Else a manager could take half a copy for the trial's newest
 // checkpoint.
 #include <errno.h>
 #include <string.h>
@@ -7,46 +10,67 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
+#include "backends/checkpoint_folders.h"
 #include "backends/report/spool.h"
 #include "backends/shim/supervisor.h"
 
 namespace attune::shim {
 namespace {
 
-// Removes what an earlier attempt left. Neither rm nor find follows links. If directories may not
-// be read, the owner must first give himself the right to, and only then can remove their content.
+// $1: the directory, $2: where it is removed, $3: where a copy is made. Removes all three. Neither
+// rm nor find follows links. If directories may not be read, the owner must first give himself the
+// right to, and only then can remove their content.
 constexpr char kClear[] = R"(
 PATH=/usr/bin:/bin
-rm -rf -- "$1" 2> /dev/null && exit
-find "$1" -type d ! -perm -700 -exec chmod u+rwx -- {} \;
-rm -rf -- "$1")";
+clear() {
+  rm -rf -- "$1" 2> /dev/null && return
+  find "$1" -type d ! -perm -700 -exec chmod u+rwx -- {} \;
+  rm -rf -- "$1"
+}
+clear "$2" && clear "$3" || exit
+[ ! -e "$1" ] && [ ! -L "$1" ] || { mv -T -- "$1" "$2" && clear "$2"; })";
+
+// Nothing: it is not there. A link is not followed.
+std::optional<mode_t> mode_of(const std::string& path) {
+  struct stat there = {};
+  if (::lstat(path.c_str(), &there) != 0) return std::nullopt;
+  return there.st_mode;
+}
 
 }  // namespace
 
 void Supervisor::prepare_checkpoint() {
-  const std::string folder = options_.folder + "/checkpoint";
-  struct stat there = {};
-  if (options_.keep_checkpoint && ::lstat(folder.c_str(), &there) == 0 && S_ISDIR(there.st_mode))
-    return run_command();
-  ::rmdir(folder.c_str());  // an empty one of an earlier attempt
-  if (::mkdir(folder.c_str(), 0700) == 0) {
-    restore_or_run();
-  } else {
-    const char* const arguments[] = {"/bin/sh", "-c", kClear, "sh", folder.c_str(), nullptr};
-    phase_ = Phase::clearing;
-    spawn(const_cast<char* const*>(arguments), false);
-  }
+  const CheckpointFolders folders(options_.folder);
+  const std::optional<mode_t> there = mode_of(folders.current);
+  if (options_.keep_checkpoint && there && S_ISDIR(*there)) return run_command();
+  ::rmdir(folders.current.c_str());  // an empty one of an earlier attempt
+  // If this fails because one is there already, kClear does it.
+  ::rename(folders.current.c_str(), folders.old.c_str());
+  if (!mode_of(folders.current) && !mode_of(folders.old) && !mode_of(folders.draft))
+    return restore_or_run();
+  const char* const arguments[] = {"/bin/sh",
+                                   "-c",
+                                   kClear,
+                                   "sh",
+                                   folders.current.c_str(),
+                                   folders.old.c_str(),
+                                   folders.draft.c_str(),
+                                   nullptr};
+  phase_ = Phase::clearing;
+  spawn(const_cast<char* const*>(arguments), false);
 }
 
 void Supervisor::restore_or_run() {
-  if (options_.restore.empty()) {
-    run_command();
-    return;
-  }
+  const CheckpointFolders folders(options_.folder);
+  const std::string& made = options_.restore.empty() ? folders.current : folders.draft;
+  if (::mkdir(made.c_str(), 0700) != 0)
+    return give_up("cannot make " + made + ": " + strerror(errno));
+  if (options_.restore.empty()) return run_command();
   const std::string from = options_.restore + "/.";
-  const std::string to = options_.folder + "/checkpoint/";
+  const std::string to = made + "/";
   const char* const arguments[] = {"/bin/cp",    "-a",       "--reflink=auto", "--",
                                    from.c_str(), to.c_str(), nullptr};
   phase_ = Phase::restoring;
@@ -54,21 +78,22 @@ void Supervisor::restore_or_run() {
 }
 
 void Supervisor::on_helper_end(bool well) {
+  const CheckpointFolders folders(options_.folder);
   if (!well && phase_ == Phase::clearing) {
-    give_up("what an earlier attempt left in " + options_.folder +
-            "/checkpoint could not be removed: " + reason());
+    give_up("what an earlier attempt left in " + folders.current +
+            " could not be removed: " + reason());
   } else if (!well && lacks_room()) {
     if (!std::exchange(told_room_, true))
       spool_.append(spool::kProblem, "its checkpoint waits for room on the disk");
     phase_ = Phase::waiting;
   } else if (!well) {
     give_up("the checkpoint " + options_.restore + " could not be copied: " + reason());
-  } else if (phase_ == Phase::restoring) {
-    run_command();
-  } else if (::mkdir((options_.folder + "/checkpoint").c_str(), 0700) == 0) {
+  } else if (phase_ == Phase::clearing) {
     restore_or_run();
+  } else if (::rename(folders.draft.c_str(), folders.current.c_str()) == 0) {
+    run_command();
   } else {
-    give_up("cannot make " + options_.folder + "/checkpoint: " + strerror(errno));
+    give_up("cannot rename " + folders.draft + ": " + strerror(errno));
   }
 }
 

@@ -204,7 +204,7 @@ Result<void> PoolBackend::answer(const std::string& job_id, std::int64_t reports
 
 void PoolBackend::save_checkpoint(const std::string& job_id, const std::string& checkpoint) {
   const bool good = is_checkpoint_id(job_id);
-  checkpoints_.save(job_id, good ? folder(job_id) / "checkpoint" : std::filesystem::path(),
+  checkpoints_.save(job_id, good ? CheckpointFolders(folder(job_id)).current : std::string(),
                     checkpoint);
 }
 
@@ -218,7 +218,7 @@ void PoolBackend::delete_checkpoint(const std::string& checkpoint) {
 
 void PoolBackend::release(const std::string& job_id) {
   if (is_checkpoint_id(job_id) && !by_job_.contains(job_id))
-    checkpoints_.remove_folder(job_id, folder(job_id) / "checkpoint");
+    checkpoints_.remove_folders(job_id, CheckpointFolders(folder(job_id)));
 }
 
 // ---- what the coordinator says

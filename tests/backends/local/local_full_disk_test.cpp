@@ -59,6 +59,7 @@ TEST_CASE("local checkpoints: what does not fit on the disk is waited for") {
   LocalFixture local("wc -c < $ATTUNE_CHECKPOINT_DIR/weights; report FINAL 0 1");
   const fs::path saved = local.directory / "experiment/checkpoints/big";
   fs::create_directories(saved);
+  std::ofstream(saved / "epoch") << "7";
   std::ofstream(saved / "weights") << std::string(1 << 20, 'w');
   rlimit all{};
   REQUIRE(::getrlimit(RLIMIT_FSIZE, &all) == 0);
@@ -83,6 +84,19 @@ TEST_CASE("local checkpoints: what does not fit on the disk is waited for") {
     REQUIRE(local.run_to_end());
     CHECK(local.finished[0].how == Ending::stopped);
     CHECK(local.reports.empty());
+    // Half a copy is nothing that the trial has saved; its next attempt would start from it.
+    local.backend->save_checkpoint("t0", "t0-0");
+    REQUIRE(local.run_to_stored(1));
+    CHECK(local.stored[0].error == "nothing saved");
+    local.start(0, 1, "big");
+    REQUIRE(local.run_to_end(2));
+    CHECK(local.finished[1].how == Ending::succeeded);
+    CHECK(fs::file_size(local.trial() / "checkpoint/weights") == 1 << 20);
+    local.backend->release("t0");
+    local.backend->save_checkpoint("t0", "t0-1");  // comes after the release
+    REQUIRE(local.run_to_stored(2));
+    for (const fs::directory_entry& left : fs::directory_iterator(local.trial()))
+      CHECK(left.path().filename().string().find("checkpoint") == std::string::npos);
   }
 }
 
