@@ -152,8 +152,9 @@ void TrialRunner::handle(const CheckpointStored& saved) {
   if (!good) log_.info("trial={} checkpoint={}: {}", saved.job_id, saved.checkpoint, saved.error);
   const std::string id = good ? saved.checkpoint : "";
   if (answer.decider_waits && !decider_lost_) {
-    checkpoints_.hold(id);
-    decider_.on_checkpoint(saved.job_id, id);
+    // An attempt that has just begun has nothing else than what it starts from.
+    const bool begins = !good && trial != nullptr && !trial->steps.has_result();
+    give_checkpoint(saved.job_id, begins ? trial->resumes_from() : id);
   }
   if (trial == nullptr) return;
   announcer_.changed(trial->record);
@@ -164,7 +165,7 @@ void TrialRunner::handle(const CheckpointStored& saved) {
   if (trial->record.status == TrialStatus::pending)
     return checkpoints_.start_from(*trial, trial->resumes_from());
   // Once for a trial: one that never saves would fill the output with the same words.
-  if (!good && !std::exchange(trial->said_unsaved, true)) {
+  if (trial->resumes_from().empty() && !std::exchange(trial->said_unsaved, true)) {
     announcer_.warn(
         fmt::format("trial {} was paused and has saved no checkpoint ({}): it will start from "
                     "scratch; save into $ATTUNE_CHECKPOINT_DIR",
