@@ -9,11 +9,16 @@ from pool_programs import Pool
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def processes_of(mark):
+def processes_of(mark, parents):
+    """Those with MACHINE=`mark` in their environment, and the children of `parents`: a process that
+    is just being replaced by a program has no environment for a moment."""
     word, found = f'MACHINE={mark}'.encode(), set()
     for entry in pathlib.Path('/proc').iterdir():
+        if not entry.name.isdigit():
+            continue
         try:
-            if entry.name.isdigit() and word in (entry / 'environ').read_bytes().split(b'\0'):
+            parent = int((entry / 'stat').read_text().rpartition(')')[2].split()[1])
+            if parent in parents or word in (entry / 'environ').read_bytes().split(b'\0'):
                 found.add(int(entry.name))
         except OSError:
             pass
@@ -29,10 +34,10 @@ def signal_all(pids, number):
 
 
 def kill_at_once(mark):
-    """All processes with MACHINE=`mark` in their environment. They are stopped first, until none is
-    left that starts others: so none can say that another one has ended."""
+    """All processes of the machine `mark`. They are stopped first, until none is left that starts
+    others: so none can say that another one has ended."""
     stopped = set()
-    while running := processes_of(mark) - stopped:
+    while running := processes_of(mark, stopped) - stopped:
         signal_all(running, signal.SIGSTOP)
         stopped |= running
     signal_all(stopped, signal.SIGKILL)
