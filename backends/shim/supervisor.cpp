@@ -135,8 +135,13 @@ void Supervisor::run_command() {
 void Supervisor::spawn(char* const* arguments, bool trial) {
   const int out = out_.make_pipe();
   const int err = err_.make_pipe();
+  const pid_t shim = ::getpid();
   child_ = out < 0 || err < 0 ? -1 : ::fork();
-  if (child_ == 0) become(arguments, trial, out, err);
+  if (child_ == 0) {
+    // A helper that outlived its shim would remove or copy files below the next attempt.
+    if (!trial && (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != shim)) ::_exit(1);
+    become(arguments, trial, out, err);
+  }
   const int error = errno;
   if (out >= 0) ::close(out);
   if (err >= 0) ::close(err);

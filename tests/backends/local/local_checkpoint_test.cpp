@@ -1,5 +1,6 @@
 // Checkpoints of local trials.
 #include <sys/inotify.h>
+#include <sys/syscall.h>
 
 #include "tests/backends/local/local_fixture.h"
 
@@ -208,6 +209,30 @@ TEST_CASE("local checkpoints: a trial can be stopped while its checkpoint is res
   f.backend->stop("t0");
   REQUIRE(f.run_to_end());
   CHECK(f.finished[0].how == Ending::stopped);
+}
+
+TEST_CASE("local checkpoints: what copies for a shim ends with it") {
+  LocalFixture f("true");
+  const fs::path saved = f.directory / "experiment/checkpoints/big";
+  fs::create_directories(saved);
+  std::ofstream(saved / "weights") << "x";
+  // Whoever opens the file waits until we give up the lease.
+  const UniqueFd weights(::open((saved / "weights").c_str(), O_RDWR | O_CLOEXEC));
+  REQUIRE(::fcntl(weights.get(), F_SETSIG, SIGURG) == 0);  // which is ignored
+  REQUIRE(::fcntl(weights.get(), F_SETLEASE, F_WRLCK) == 0);
+  f.start(0, 0, "big");
+  REQUIRE(f.run_until([&] { return ::fcntl(weights.get(), F_GETLEASE) != F_WRLCK; }));
+  const pid_t shim = pid_in_spool(f.trial() / "spool.0", "shim");
+  const int copies = std::stoi(read_text(fmt::format("/proc/{0}/task/{0}/children", shim)));
+  // glibc 2.36 declares pidfd_open without C linkage.
+  const UniqueFd end(static_cast<int>(::syscall(SYS_pidfd_open, copies, 0)));
+  REQUIRE(end);
+  REQUIRE(::kill(shim, SIGKILL) == 0);
+  pollfd waited{end.get(), POLLIN, 0};
+  CHECK(::poll(&waited, 1, 600'000) == 1);
+  CHECK_FALSE(fs::exists(f.trial() / ".attune-checkpoint-new/weights"));
+  REQUIRE(f.run_to_end());
+  CHECK(f.finished[0].how == Ending::lost);
 }
 
 TEST_CASE("local checkpoints: what a released trial saved for itself goes, its output stays") {
