@@ -50,7 +50,9 @@ class Gp final : public ModelTuner {
     const auto earlier =
         std::make_shared<EarlierModels>(record_.space(), record_.features(), tasks);
     for (GpModel& model : models_) model.learn_from(earlier);
-    return earlier->starts(EarlierModels::kStarts);
+    auto starts = earlier->starts(EarlierModels::kStarts);
+    record_.begin_behind(starts.size());
+    return starts;
   }
 
   bool takes_gaps() const override { return true; }  // a gap is like a parameter of another option

@@ -45,7 +45,9 @@ class Turbo final : public ModelTuner {
   std::vector<Point> learn_from(std::span<const EarlierTask> tasks) override {
     earlier_ = std::make_shared<EarlierModels>(record_.space(), record_.features(), tasks);
     region_ = region({});
-    return earlier_->starts(EarlierModels::kStarts);
+    auto starts = earlier_->starts(EarlierModels::kStarts);
+    record_.begin_behind(starts.size());
+    return starts;
   }
 
   void withdraw(TrialId id) override {

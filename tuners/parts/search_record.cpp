@@ -79,7 +79,7 @@ Point SearchRecord::draw(Rng& rng) const {
 
 Point SearchRecord::early(Rng& rng) const {
   const Point drawn = draw(rng);
-  if (first_lost_ || history_.size() > 0 || running_.size() > 0) return drawn;
+  if (first_lost_ || history_.size() + running_.size() != starts_) return drawn;
   Point first = drawn;
   for (std::size_t i = 0; i < first.values.size(); ++i) {
     if (first.active(i) && features_.position(i)) first.values[i] = middle(space_.params[i].domain);
@@ -168,6 +168,7 @@ json SearchRecord::save() const {
                 {"kinds", save_numbers(kinds)},
                 {"running", running_.save()}};
   if (prior_since_ > 0) state["prior_since"] = prior_since_;
+  if (starts_ > 0) state["starts"] = starts_;
   if (first_lost_) state["first_lost"] = true;
   return state;
 }
@@ -196,6 +197,11 @@ Result<void> SearchRecord::load(const json& state, Gaps gaps) {
       return fail("saved state: a prior from the future");
     }
     loaded.prior_since_ = static_cast<std::size_t>(since);
+  }
+  if (state.contains("starts")) {
+    const auto starts = TRY(integer_at(state, "starts"));
+    if (starts < 0) return fail("saved state: fewer than no trials");
+    loaded.starts_ = static_cast<std::size_t>(starts);
   }
   if (state.contains("first_lost")) loaded.first_lost_ = TRY(boolean_at(state, "first_lost"));
   *this = std::move(loaded);

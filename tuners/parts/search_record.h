@@ -73,10 +73,13 @@ class SearchRecord {
   // A random point. It tries to find one that is new and breaks no constraint, but may fail. While
   // a branch has had few trials, the point lies in that branch: see neglected().
   Point draw(Rng& rng) const;
-  // The same, for trials before there is a model. Of the first trial of all the numbers are in the
-  // middle of their ranges: on average a better guess than random ones.
+  // The same, for trials before there is a model. Of the first one the numbers are in the middle of
+  // their ranges: on average a better guess than random ones.
   Point early(Rng& rng) const;
-  // The first trial of all may have been proposed, and forgotten in a crash.
+  // The first trial that is drawn comes behind `starts` others, with the best points of earlier
+  // experiments.
+  void begin_behind(std::size_t starts) { starts_ = starts; }
+  // The first trial may have been proposed, and forgotten in a crash.
   void skip_first() { first_lost_ = true; }
 
   // The branch of the first root choice (space/branch.h) that has had the fewest trials, running
@@ -113,6 +116,7 @@ class SearchRecord {
   Features features_;
   Priors priors_;
   std::size_t prior_since_ = 0;  // results that were there before the priors
+  std::size_t starts_ = 0;       // trials before the first one that is drawn
   bool first_lost_ = false;
   Deduplicator dedup_;
   History history_;

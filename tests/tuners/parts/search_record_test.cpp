@@ -117,6 +117,22 @@ TEST_CASE("search record: the first point has its numbers in the middle") {
   CHECK(categories.size() == 3);
 }
 
+TEST_CASE("search record: the middle comes behind what others begin with") {
+  SearchRecord record(mixed());
+  record.begin_behind(1);
+  Rng rng(1);
+  CHECK(record.early(rng).values[0] != 0.5);
+  record.adopt(1, {{0.1, 1}});
+  SearchRecord loaded(mixed());
+  REQUIRE(loaded.load(record.save()));
+  CHECK(loaded.early(rng).values[0] == 0.5);
+  record.adopt(2, {{0.2, 1}});
+  CHECK(record.early(rng).values[0] != 0.5);
+  json state = record.save();
+  state["starts"] = -1;
+  CHECK_FALSE(loaded.load(state));
+}
+
 TEST_CASE("search record: a first point that was lost in a crash is not drawn again") {
   SearchRecord record(mixed());
   record.skip_first();
