@@ -219,7 +219,12 @@ TEST_CASE("local checkpoints: what copies for a shim ends with it") {
   // Whoever opens the file waits until we give up the lease.
   const UniqueFd weights(::open((saved / "weights").c_str(), O_RDWR | O_CLOEXEC));
   REQUIRE(::fcntl(weights.get(), F_SETSIG, SIGURG) == 0);  // which is ignored
-  REQUIRE(::fcntl(weights.get(), F_SETLEASE, F_WRLCK) == 0);
+  const bool leased = ::fcntl(weights.get(), F_SETLEASE, F_WRLCK) == 0;
+  if (!leased && errno == EINVAL) {
+    WARN("not tested: the file system has no leases");
+    return;
+  }
+  REQUIRE(leased);
   f.start(0, 0, "big");
   REQUIRE(f.run_until([&] { return ::fcntl(weights.get(), F_GETLEASE) != F_WRLCK; }));
   const pid_t shim = pid_in_spool(f.trial() / "spool.0", "shim");
