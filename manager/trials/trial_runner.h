@@ -154,7 +154,6 @@ class TrialRunner final : public Decider::Listener {
   void handle(LiveTrial& trial, const TrialPlace& place);
   void handle(LiveTrial& trial, const TrialReport& report);
   void handle(LiveTrial& trial, const TrialFinished& finished);
-  void give_checkpoint(const std::string& job_id, const std::string& id);  // to the decider
   void answer_when_judged(const LiveTrial& trial, std::int64_t reports);
   void answer(const JudgedReport& report);
   void handle(const CheckpointStored& saved);

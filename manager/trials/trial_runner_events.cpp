@@ -152,9 +152,8 @@ void TrialRunner::handle(const CheckpointStored& saved) {
   if (!good) log_.info("trial={} checkpoint={}: {}", saved.job_id, saved.checkpoint, saved.error);
   const std::string id = good ? saved.checkpoint : "";
   if (answer.decider_waits && !decider_lost_) {
-    // An attempt that has just begun has nothing else than what it starts from.
-    const bool begins = !good && trial != nullptr && !trial->steps.has_result();
-    give_checkpoint(saved.job_id, begins ? trial->resumes_from() : id);
+    checkpoints_.hold(id);
+    decider_.on_checkpoint(saved.job_id, id);
   }
   if (trial == nullptr) return;
   announcer_.changed(trial->record);

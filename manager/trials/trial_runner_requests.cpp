@@ -181,15 +181,15 @@ void TrialRunner::on_pause(const std::string& job_id, const std::string& reason)
 
 void TrialRunner::on_save(const std::string& job_id) {
   LiveTrial* trial = table_.find(job_id);
-  if (trial == nullptr || trial->record.status != TrialStatus::running || trial->waits)
-    return give_checkpoint(job_id, trial ? trial->resumes_from() : checkpoints_.newest(job_id));
+  // The files of one that waits for the backend are those of an earlier attempt, and perhaps not
+  // what it will go on from.
+  if (trial == nullptr || trial->record.status != TrialStatus::running || trial->waits) {
+    checkpoints_.hold(checkpoints_.newest(job_id));
+    decider_.on_checkpoint(job_id, checkpoints_.newest(job_id));
+    return;
+  }
   store_.add_decision({job_id, "checkpoint", "decider", ""});
   checkpoints_.decider_waits_for(checkpoints_.save(*trial));
-}
-
-void TrialRunner::give_checkpoint(const std::string& job_id, const std::string& id) {
-  checkpoints_.hold(id);
-  decider_.on_checkpoint(job_id, id);
 }
 
 void TrialRunner::on_drop(const std::string& checkpoint) { checkpoints_.release(checkpoint); }

@@ -46,8 +46,7 @@ class TrialSteps {
   std::int64_t untold() const { return untold_; }
   std::int64_t first() const { return offset_.value_or(before_.value_or(0)); }
 
-  std::int64_t done() const { return done_; }              // how many steps the trial has done
-  bool has_result() const { return offset_.has_value(); }  // of this attempt
+  std::int64_t done() const { return done_; }  // how many steps the trial has done
 
  private:
   std::int64_t offset_of(std::int64_t sequence, std::optional<std::int64_t> iteration) const;

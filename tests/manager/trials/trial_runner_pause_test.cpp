@@ -12,6 +12,13 @@ bool has_call(const Calls& calls, const std::string& word) {
   return std::ranges::any_of(calls, [&](const auto& call) { return call.starts_with(word); });
 }
 
+void pause_and_go_on(World& w) {
+  w.decider.listener->on_pause("t0000", "others first");
+  w.end("t0000", Ending::paused);
+  w.pump();
+  w.propose("t0000");
+}
+
 TEST_CASE("runner: a pause gives the resources back, and the trial goes on with what it saved") {
   World w(World::limits(1, 5));
   w.ready();
@@ -70,6 +77,17 @@ TEST_CASE("runner: pauses that come to nothing") {
     CHECK_THAT(w.notes.warnings.at(0), Contains("from scratch"));
     w.propose("t0000");
     CHECK(w.backend.started.at(1).checkpoint.empty());
+  }
+  SECTION("it saved nothing new: it will go on from its checkpoint") {
+    pause_and_go_on(w);
+    w.backend.saves_at_once = false;
+    w.decider.listener->on_pause("t0000", "");
+    w.end("t0000", Ending::paused);
+    w.backend.events.push_back(CheckpointStored{"t0000", "t0000-2", 0, "nothing saved"});
+    w.pump();
+    CHECK(w.notes.warnings.empty());
+    w.propose("t0000");
+    CHECK(w.backend.started.back().checkpoint == "t0000-1");
   }
   SECTION("it is paused already") {
     w.decider.listener->on_pause("t0000", "");
@@ -141,13 +159,6 @@ TEST_CASE("runner: what a paused trial has saved waits for room") {
     CHECK(w.decider.take() == Calls{"close"});
     CHECK(w.notes.state.saving == Calls{"t0000-1"});
   }
-}
-
-void pause_and_go_on(World& w) {
-  w.decider.listener->on_pause("t0000", "others first");
-  w.end("t0000", Ending::paused);
-  w.pump();
-  w.propose("t0000");
 }
 
 TEST_CASE("runner: a trial that is lost while it pauses waits with what it had saved before") {
