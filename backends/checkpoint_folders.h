@@ -1,11 +1,12 @@
 #pragma once
-// Where the files are that a trial has saved, in its folder: see backends/trial_folder.h.
+// Where a trial's folder holds what the trial saves. The shim makes these directories anew for each
+// attempt. The manager copies `current`, and removes all of a trial that will not start again.
 #include <string>
 
 namespace attune {
 
 struct CheckpointFolders {
-  explicit CheckpointFolders(const std::string& trial)
+  explicit CheckpointFolders(const std::string& trial)  // the path of the trial's folder
       : current(trial + "/checkpoint"),
         old(trial + "/.attune-checkpoint-old"),
         draft(trial + "/.attune-checkpoint-new") {}

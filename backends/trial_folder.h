@@ -8,8 +8,8 @@
 //   .nni/answered        exists while reports wait for their decisions; its size is the number of
 //                        reports that are decided
 //   spool.<attempt>      see backends/report/spool.h
-// The shim adds stdout and stderr, which continue through all attempts, and checkpoint/. Until the
-// command of an attempt starts, that one is renamed and made anew; see supervisor_checkpoint.cpp.
+// The shim adds stdout and stderr, which continue through all attempts. It makes checkpoint/ anew
+// for each attempt, under other names until it is complete: see backends/checkpoint_folders.h.
 //
 // Only the user may read directories and files. A symbolic link in the place of one of them is
 // replaced or refused, and never followed, because the trial writes here too.

@@ -20,9 +20,9 @@
 namespace attune::shim {
 namespace {
 
-// $1: the directory, $2: where it is removed, $3: where a copy is made. Removes all three. Neither
-// rm nor find follows links. If directories may not be read, the owner must first give himself the
-// right to, and only then can remove their content.
+// Removes all three: CheckpointFolders' $1: current, $2: old, $3: draft. Neither rm nor find
+// follows links. If directories may not be read, the owner must first give himself the right to,
+// and only then can remove their content.
 constexpr char kClear[] = R"(
 PATH=/usr/bin:/bin
 clear() {
@@ -47,7 +47,7 @@ void Supervisor::prepare_checkpoint() {
   const std::optional<mode_t> there = mode_of(folders.current);
   if (options_.keep_checkpoint && there && S_ISDIR(*there)) return run_command();
   ::rmdir(folders.current.c_str());  // an empty one of an earlier attempt
-  // If this fails because one is there already, kClear does it.
+  // This fails if a killed shim left an old one; then kClear does it.
   ::rename(folders.current.c_str(), folders.old.c_str());
   if (!mode_of(folders.current) && !mode_of(folders.old) && !mode_of(folders.draft))
     return restore_or_run();

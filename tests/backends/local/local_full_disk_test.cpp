@@ -88,10 +88,12 @@ TEST_CASE("local checkpoints: what does not fit on the disk is waited for") {
     local.backend->save_checkpoint("t0", "t0-0");
     REQUIRE(local.run_to_stored(1));
     CHECK(local.stored[0].error == "nothing saved");
-    local.start(0, 1, "big");
-    REQUIRE(local.run_to_end(2));
-    CHECK(local.finished[1].how == Ending::succeeded);
-    CHECK(fs::file_size(local.trial() / "checkpoint/weights") == 1 << 20);
+    if (GENERATE(true, false)) {
+      local.start(0, 1, "big");
+      REQUIRE(local.run_to_end(2));
+      CHECK(local.finished[1].how == Ending::succeeded);
+      CHECK(fs::file_size(local.trial() / "checkpoint/weights") == 1 << 20);
+    }
     local.backend->release("t0");
     local.backend->save_checkpoint("t0", "t0-1");  // comes after the release
     REQUIRE(local.run_to_stored(2));
