@@ -137,7 +137,8 @@ Result<std::unique_ptr<Tuner>> make(const json& args, const Context& context, Rn
   if (args["nu"] != 2.5) return fail("GP: nu: only 2.5 is modelled (Matern 5/2); leave it out");
   const std::string utility = args["utility"];
   Settings settings;
-  settings.utility.kind = utility == "ucb"   ? Utility::Kind::confidence
+  settings.utility.kind = utility == "auto"  ? Utility::Kind::by_noise
+                          : utility == "ucb" ? Utility::Kind::confidence
                           : utility == "poi" ? Utility::Kind::probability
                                              : Utility::Kind::improvement;
   settings.utility.kappa = args["kappa"];
@@ -155,10 +156,11 @@ std::vector<Argument> arguments() {
   return {
       {.name = "utility",
        .type = choice,
-       .fallback = "ei",
+       .fallback = "auto",
        .help = "what a proposal maximises: (the logarithm of) expected improvement, a "
-               "confidence bound, or the probability of improvement",
-       .choices = {"ei", "ucb", "poi"}},
+               "confidence bound, or the probability of improvement; auto: ei, and of noisy "
+               "results a bound one deviation away",
+       .choices = {"auto", "ei", "ucb", "poi"}},
       {.name = "kappa",
        .type = number,
        .fallback = 5.0,

@@ -3,9 +3,10 @@
 //
 // Source: Eriksson, Pearce, Gardner, Turner, Poloczek, "Scalable Global Optimization via Local
 // Bayesian Optimization" (NeurIPS 2019): TuRBO with one region (trust_region.h, box_search.h). The
-// paper draws proposals from the posterior. This tuner maximises log expected improvement; a batch
-// spreads because running trials count with their expected results. With limits it is SCBO
-// (turbo_region.h), with the expected improvement times the probability that the limits are kept.
+// paper draws proposals from the posterior. This tuner maximises log expected improvement, and of
+// noisy results a confidence bound (gp_model.h); a batch spreads because running trials count with
+// their expected results. With limits it is SCBO (turbo_region.h), with the expected improvement
+// times the probability that the limits are kept.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -105,10 +106,13 @@ std::vector<Found> Turbo::search() {
   const Features& features = record_.features();
   const GpModel& model = region_.model(record_.running(kMostPretended));
   const double length = region_.trust().length();
+  // A prior can only weigh a logarithm, which a confidence bound is not.
+  const Utility utility{.kind = record_.has_priors() ? Utility::Kind::improvement
+                                                     : Utility::Kind::by_noise};
   const auto n = static_cast<double>(model.size());
   const double work = n * n * static_cast<double>(model.outputs());
   return search_box(
-      record_.space(), features, record_.with_prior(region_.acquisition(rng_)),
+      record_.space(), features, record_.with_prior(region_.acquisition(utility, rng_)),
       {.centre = record_.point(region_.centre()),
        .sides = box_sides(features, model.objective().model().parameters().log_weights, length),
        .share = std::min(1.0, length)},

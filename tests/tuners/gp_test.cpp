@@ -76,7 +76,7 @@ TEST_CASE("gp: a batch is spread") {
 }
 
 TEST_CASE("gp: nothing is proposed twice where the best is a corner") {
-  for (const char* utility : {"ei", "ucb", "poi"}) {
+  for (const char* utility : {"auto", "ei", "ucb", "poi"}) {
     TunerWorld world("GP", R"({"x": {"_type": "uniform", "_value": [0, 1]},
         "y": {"_type": "loguniform", "_value": [0.001, 1]}})",
                      {{"utility", utility}});

@@ -27,10 +27,25 @@ constexpr double kExchange = 0.2;
 // the best and the reference.
 constexpr double kBeyond = 0.5;
 constexpr double kLeastWeight = 1e-3;
+// Results are noisy if the noise has more than this share of their variance. 0.01 finds as much;
+// 0.2 misses some (docs/tuners.md).
+constexpr double kNoisy = 0.05;
+constexpr double kNoisyKappa = 1;
+
+Utility resolved(Utility utility, const Surrogate& objective) {
+  if (utility.kind != Utility::Kind::by_noise) return utility;
+  utility.kind = Utility::Kind::improvement;
+  if (std::exp(objective.model().parameters().log_noise) > kNoisy) {
+    utility.kind = Utility::Kind::confidence;
+    utility.kappa = kNoisyKappa;
+  }
+  return utility;
+}
 
 LogImprovement utility_of(const Utility& utility, const Prediction& prediction, double best) {
   const auto [mean, deviation] = prediction;
   switch (utility.kind) {
+    case Utility::Kind::by_noise:  // resolved() has replaced it
     case Utility::Kind::improvement:
       break;
     case Utility::Kind::confidence:
@@ -128,7 +143,7 @@ class Merit {
   Merit(const History& history, std::span<const Surrogate> objectives,
         std::span<const Surrogate> limits, const Utility& utility,
         std::span<const double> direction)
-      : utility_(utility), objectives_(objectives.size()) {
+      : utility_(resolved(utility, objectives.front())), objectives_(objectives.size()) {
     for (const Surrogate& limit : limits) borders_.push_back(limit.border());
     if (objectives_ == 1 && history.limits() == 0) {
       best_ = objectives.front().best();

@@ -19,7 +19,11 @@ namespace attune {
 // What a proposal maximises with one objective and no limits. With limits it is always expected
 // improvement; with several objectives, expected hypervolume improvement.
 struct Utility {
-  enum class Kind { improvement, confidence, probability };
+  // by_noise: expected improvement, unless the model holds more than a twentieth of the variance of
+  // the results for noise; then a confidence bound one deviation below the mean. The lowest of
+  // noisy results is a lucky one. Hardly any point is expected to improve on it, and improvement
+  // would then favour the points that the model knows least.
+  enum class Kind { by_noise, improvement, confidence, probability };
   Kind kind = Kind::improvement;
   double kappa = 5;  // confidence: the bound is so many deviations below the mean
   double xi = 0;     // the least improvement that counts, in deviations of the results

@@ -51,9 +51,11 @@ class TurboRegion {
   // The models with all results of the region and the running trials (encoded). The region must
   // have at least one usable result.
   const GpModel& model(std::span<const std::span<const double>> running);
-  // Expected improvement, with limits times the probability that they are kept. Valid until the
-  // region changes. Call model() before.
-  Acquisition acquisition(Rng& rng) const { return model_.acquisition(history_, Utility{}, rng); }
+  // What `utility` names; with limits expected improvement times the probability that they are
+  // kept. Valid until the region changes. Call model() before.
+  Acquisition acquisition(const Utility& utility, Rng& rng) const {
+    return model_.acquisition(history_, utility, rng);
+  }
 
   json save() const;
   // Loads into a new region of the same settings. After an error it must not be used.
