@@ -14,7 +14,7 @@
 //   of the estimator less of them is found. With limits, only the evolution strategy has no turns.
 // * After 300 proposals an evolution strategy (CMA-ES) has five turns of six, and the local search
 //   has one. The models hold 500 results at most. The strategy uses all of them: it begins at the
-//   best tenth.
+//   best tenth. In a space of branches less is found with it, and it has no turns.
 // * In spaces where a fit of a process would take seconds, the estimator proposes alone.
 //
 // FreezeThaw takes the place of all of them where trials can be paused:
@@ -179,8 +179,8 @@ class Auto final : public Tuner {
     if (large_) return estimator;
     if (trade_offs_) return process;
     const auto turn = static_cast<std::size_t>(proposed_);
-    const Member member = proposed_ >= kLate && members_.size() > strategy
-                              ? kLateTurns[turn % kLateTurns.size()]
+    const bool late = proposed_ >= kLate && members_.size() > strategy && looks_ == 0;
+    const Member member = late                          ? kLateTurns[turn % kLateTurns.size()]
                           : running_.size() >= kMany    ? kTurns[turn % 2]
                           : proposed_ < kStart          ? region
                           : proposed_ < kStart + looks_ ? process

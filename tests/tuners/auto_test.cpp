@@ -43,7 +43,9 @@ std::string movers(TunerWorld& world, bool ends = true) {
   for (const auto& [name, state] : after.items()) {
     if (state["rng"] != before[name]["rng"]) moved += name + " ";
   }
-  if (ends) world.completed(world.next - 1, values, std::abs(values[0]) + values[1]);
+  double loss = 0;
+  for (const double x : values) loss += std::isnan(x) ? 0 : std::abs(x);
+  if (ends) world.completed(world.next - 1, values, loss);
   return moved;
 }
 
@@ -78,6 +80,17 @@ TEST_CASE("auto: after three hundred proposals the evolution strategy has most t
   turns.clear();
   for (int i = 0; i < 3; ++i) turns += movers(world).substr(0, 1);
   CHECK(turns == "CCT");
+}
+
+TEST_CASE("auto: in a space of branches the evolution strategy has no turns") {
+  TunerWorld world("auto", R"({"model": {"_type": "choice", "_value": [
+      {"_name": "a", "x": {"_type": "uniform", "_value": [0, 1]}},
+      {"_name": "b", "y": {"_type": "uniform", "_value": [0, 1]}}]}})");
+  for (int i = 0; i < 20; ++i) movers(world);
+  pretend_proposed(world, 300);
+  std::string turns;
+  for (int i = 0; i < 6; ++i) turns += movers(world).substr(0, 2);
+  CHECK(turns == "TuGPTuGPTuTP");
 }
 
 TEST_CASE("auto: a state of a version without the evolution strategy is loaded") {
