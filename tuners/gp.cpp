@@ -88,8 +88,7 @@ Point Gp::suggest() {
   model.update(history, record_.running(kMostPretended));
   std::vector<Point> good;
   for (const std::size_t i : model.good(history, kGood)) good.push_back(record_.point(i));
-  // A prior can only weigh a logarithm, which a confidence bound is not.
-  const Utility utility = record_.has_priors() ? Utility{} : settings_.utility;
+  const Utility utility = weighable(settings_.utility, record_.has_priors());
   const Acquisition acquisition = record_.with_prior(model.acquisition(history, utility, rng_));
   SearchSettings settings = search_settings(model);
   settings.within = record_.neglected(SearchRecord::kDrawn + SearchRecord::kGuided, rng_);
@@ -158,8 +157,8 @@ std::vector<Argument> arguments() {
        .type = choice,
        .fallback = "auto",
        .help = "what a proposal maximises: (the logarithm of) expected improvement, a "
-               "confidence bound, or the probability of improvement; auto: ei, and of noisy "
-               "results a bound one deviation away",
+               "confidence bound, or the probability of improvement; auto: ei, or the bound "
+               "one deviation away if the results are noisy",
        .choices = {"auto", "ei", "ucb", "poi"}},
       {.name = "kappa",
        .type = number,

@@ -106,9 +106,7 @@ std::vector<Found> Turbo::search() {
   const Features& features = record_.features();
   const GpModel& model = region_.model(record_.running(kMostPretended));
   const double length = region_.trust().length();
-  // A prior can only weigh a logarithm, which a confidence bound is not.
-  const Utility utility{.kind = record_.has_priors() ? Utility::Kind::improvement
-                                                     : Utility::Kind::by_noise};
+  const Utility utility = weighable({.kind = Utility::Kind::by_noise}, record_.has_priors());
   const auto n = static_cast<double>(model.size());
   const double work = n * n * static_cast<double>(model.outputs());
   return search_box(

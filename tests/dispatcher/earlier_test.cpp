@@ -75,7 +75,7 @@ std::string initialize() {
       {{"search_space", parsed(kSpace)}, {"earlier", {{{"name", "before"}, {"trials", trials}}}}});
 }
 
-TEST_CASE("earlier: the first trials are what was best, also when saved anywhere") {
+TEST_CASE("earlier: saved and loaded anywhere, the first trials are what was best") {
   const std::string tuner = GENERATE("GP", "auto");
   CAPTURE(tuner);
   const Start start = [&] {

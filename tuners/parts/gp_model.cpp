@@ -32,6 +32,7 @@ constexpr double kLeastWeight = 1e-3;
 constexpr double kNoisy = 0.05;
 constexpr double kNoisyKappa = 1;
 
+// With a kind that is not by_noise.
 Utility resolved(Utility utility, const Surrogate& objective) {
   if (utility.kind != Utility::Kind::by_noise) return utility;
   utility.kind = Utility::Kind::improvement;

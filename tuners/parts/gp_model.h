@@ -29,6 +29,12 @@ struct Utility {
   double xi = 0;     // the least improvement that counts, in deviations of the results
 };
 
+// A prior can only weigh a logarithm, which a confidence bound is not: with one it is expected
+// improvement.
+inline Utility weighable(const Utility& utility, bool has_priors) {
+  return has_priors ? Utility{} : utility;
+}
+
 // Independent surrogates, one for each objective and limit. A value; not thread safe.
 class GpModel {
  public:

@@ -37,4 +37,10 @@ TEST_CASE("gp model: of noisy results it maximises a bound, of others the improv
   CHECK(by_noise_in(0.1) != values(0.1, {.kind = improvement}));
 }
 
+TEST_CASE("gp model: with a prior it maximises the improvement, whatever else is asked for") {
+  const Utility bound{.kind = Utility::Kind::by_noise};
+  CHECK(values(0.1, weighable(bound, true)) == values(0.1, {}));
+  CHECK(values(0.1, weighable(bound, false)) != values(0.1, {}));
+}
+
 }  // namespace attune::gp_model_test
