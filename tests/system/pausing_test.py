@@ -12,7 +12,9 @@
 
 A trial writes down each epoch before it begins it. So the test sees what is trained twice or left
 out. Where the test kills between two epochs, trials begin only as many as the test allows: however
-slow the test is, the experiment is not over before the next kill. In the end exactly the checkpoints that the store keeps are on the disk. With --running 1 the
+slow the test is, the experiment is not over before the first kill, nor before another one that comes
+within its epochs. (With --running 2 an experiment may have fewer epochs than the undisturbed one.)
+In the end exactly the checkpoints that the store keeps are on the disk. With --running 1 the
 decisions must be those of an experiment that nobody disturbs.
 """
 import argparse
@@ -139,9 +141,13 @@ def kill_at_calls(experiment, options, rng, done):
         done['manager'] += 1
 
 
-def kill_at_epochs(experiment, options, rng, done, length):
-    """Kills at moments that are spread over the `length` epochs of the experiment."""
-    moments = sorted(rng.sample(range(1, length), min(options.kills, length - 1)))
+def kill_at_epochs(experiment, options, rng, done, epochs):
+    """Kills at moments that are spread over the `epochs` of the undisturbed experiment."""
+    # Each trial begins an epoch, whatever is decided: so the experiment gets to the first moment.
+    trials = len({epoch.job for epoch in epochs})
+    moments = {rng.randint(1, max(1, trials - 1))}
+    moments.update(rng.sample(range(1, len(epochs)), min(options.kills, len(epochs)) - 1))
+    moments = sorted(moments)
     experiment.allow_epochs(moments[0])
     manager = experiment.start()
     lost = set()
@@ -176,13 +182,13 @@ def kill_at_epochs(experiment, options, rng, done, length):
     return manager
 
 
-def disturb(experiment, options, rng, length):
+def disturb(experiment, options, rng, epochs):
     """Runs the experiment to its end. Counts the kills, and the trials that were paused then."""
     done = collections.Counter()
     if options.kill == 'manager':
         manager = kill_at_calls(experiment, options, rng, done)
     else:
-        manager = kill_at_epochs(experiment, options, rng, done, length)
+        manager = kill_at_epochs(experiment, options, rng, done, epochs)
     manager.wait(timeout=500)
     return done, [f'exit code {manager.returncode}'] if manager.returncode != 0 else []
 
@@ -301,7 +307,7 @@ def play(options, tuner, place, folder):
         return ['it fails also when nobody disturbs it', (calm / 'log').read_text()]
     experiment = Experiment(options, tuner, disturbed, place)
     try:
-        done, problems = disturb(experiment, options, rng, len(undisturbed.epochs()))
+        done, problems = disturb(experiment, options, rng, undisturbed.epochs())
     finally:
         experiment.manager.kill()  # it has ended, unless the test has failed
     # Also those that delete files when the manager has ended.
