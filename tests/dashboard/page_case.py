@@ -192,12 +192,13 @@ class PageCase(unittest.TestCase):
             return canvas?.width && canvas.ariaBusy === 'false' && text?.includes(' ') ? text : null;
         }""", self.see(title))
 
-    def table_of(self, caption):
-        """The cells of a small table, as lists of texts, without its heading."""
-        return self.browser.wait("""(caption) => {
+    def table_of(self, caption, rows=0):
+        """The cells of a small table, as lists of texts, without its heading. Waits until it has so many rows."""
+        return self.browser.wait("""(caption, rows) => {
             const found = [...document.querySelectorAll('caption')].find((one) => one.textContent === caption);
-            return found && [...found.parentElement.tBodies[0].rows].map((row) => [...row.cells].map((one) => one.innerText));
-        }""", caption)
+            const body = found.parentElement.tBodies[0].rows;
+            return body.length >= rows && [...body].map((row) => [...row.cells].map((one) => one.innerText));
+        }""", caption, rows)
 
     def facts(self):
         return self.browser.evaluate("""Object.fromEntries([...document.querySelectorAll('.facts div')]

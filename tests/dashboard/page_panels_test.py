@@ -295,7 +295,7 @@ class PanelsTest(page_case.PageCase):
             self.browser.click(f"label=Choose {name} to compare")
         self.browser.click("text=Compare 2")
         self.browser.wait("document.querySelector('h1')?.textContent === 'Compare'")
-        rows = {row[0]: row for row in self.table_of("Final bests")}
+        rows = {row[0]: row for row in self.table_of("Final bests", rows=2)}
         for one in self.workshop.lines("list"):
             if one["name"] != "real":
                 self.assertEqual(rows[one["name"]][2], self.number(one["best"]["score"]))
