@@ -21,7 +21,7 @@ import browser
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "system"))
 from dashboard_server import Dashboard  # noqa: E402
-from pool_programs import wait_for  # noqa: E402
+from pool_programs import wait_for, wait_until_unused  # noqa: E402
 
 ATTUNE = None  # the program, see main()
 STATUSES = ["pending", "running", "paused", "succeeded", "failed", "early_stopped", "user_canceled"]
@@ -122,6 +122,7 @@ class Workshop:
 
     def close(self):
         self.close_managers()
+        wait_until_unused(self.path)  # the server's resume starts managers that outlive it
         self.temporary.cleanup()
 
 

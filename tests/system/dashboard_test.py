@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 from dashboard_server import Dashboard
-from pool_programs import wait_for
+from pool_programs import wait_for, wait_until_unused
 
 # Trials end when a file appears, so that the tests decide how long they run.
 EXPERIMENT = '''
@@ -60,6 +60,7 @@ class Folder:
             if manager.poll() is None:
                 manager.terminate()
             manager.wait()
+        wait_until_unused(self.path)  # the server's resume starts managers that outlive it
         self.temporary.cleanup()
 
 

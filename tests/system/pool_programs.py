@@ -72,6 +72,27 @@ def processes_in(folder, program=''):
     return [pid for pid in found if pid != os.getpid()]
 
 
+def is_used(folder):
+    """Whether a process has a file below it open; of processes of other users nobody can say."""
+    for process in pathlib.Path('/proc').glob('[0-9]*'):
+        try:
+            opened = list((process / 'fd').iterdir())
+        except OSError:  # it has ended, or is another user's
+            continue
+        for link in opened:
+            try:
+                if link.readlink().is_relative_to(folder):
+                    return True
+            except OSError:  # closed since
+                pass
+    return False
+
+
+def wait_until_unused(folder):
+    """Waits for the end of managers that nobody waits for: each has its log below the folder open."""
+    wait_for(lambda: not is_used(folder), f'the end of whoever uses {folder}')
+
+
 class Pool:
     """In `folder`: the coordinator's is `pool`, the experiment's `exp`, logs are NAME.log."""
 
