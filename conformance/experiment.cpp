@@ -64,9 +64,24 @@ Experiment::Experiment(const TunerSubject& subject, const Space& space, Findings
                    [&] { return set.error().message; });
 }
 
+std::vector<std::string> Experiment::learn_from(std::span<const EarlierTask> tasks) {
+  earlier_ = tasks;
+  std::vector<std::string> texts;
+  for (const Point& start : tuner_->learn_from(tasks)) {
+    const TrialId id = next_id_++;
+    texts.push_back(checked(id, Proposal{.point = start}));
+    findings_->expect(space_->feasible(start), "a first trial that keeps all constraints",
+                      [&] { return texts.back(); });
+    tuner_->adopt(id, start);
+  }
+  return texts;
+}
+
 Experiment Experiment::restored() const {
   // Another seed: whatever shapes the answers must be in the state.
   Experiment copy(*subject_, *space_, *findings_, 999);
+  copy.earlier_ = earlier_;
+  if (!earlier_.empty()) copy.tuner_->learn_from(earlier_);
   const std::string text = saved(*tuner_);
   const auto state = parse_json(text);
   findings_->require(state.has_value(), "a state that is JSON",

@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,10 @@ class Experiment {
   // All must outlive the experiment.
   Experiment(const TunerSubject& subject, const Space& space, Findings& findings,
              std::uint64_t seed = 1);
+
+  // What earlier experiments found. Call it before any turn. The first trials that the tuner wants
+  // for it begin at once. `tasks` must outlive the experiment. Returns their parameters.
+  std::vector<std::string> learn_from(std::span<const EarlierTask> tasks);
 
   // A new tuner with the saved state of this one, in the same situation.
   Experiment restored() const;
@@ -47,6 +52,7 @@ class Experiment {
   const Space* space_;
   Findings* findings_;
   std::unique_ptr<Tuner> tuner_;
+  std::span<const EarlierTask> earlier_;
   bool wants_reports_;
   std::map<TrialId, Point> running_;  // paused ones included
   std::map<TrialId, std::int64_t> steps_;

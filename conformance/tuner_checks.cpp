@@ -1,5 +1,6 @@
 #include "conformance/tuner_checks.h"
 
+#include "conformance/earlier_checks.h"
 #include "conformance/experiment.h"
 #include "conformance/tuner_states.h"
 
@@ -140,6 +141,11 @@ const std::vector<TunerCheck>& tuner_checks() {
            "as it was.",
        .exact = true,
        .run = damaged_states},
+      {.name = "what earlier experiments found does no harm",
+       .demand = "From results of any size, with parameters missing, come first trials that are "
+                 "points of the search space, the same each time, and a saved tuner that heard the "
+                 "same goes on as if nothing had happened.",
+       .run = earlier_experiments},
   };
   return all;
 }

@@ -18,6 +18,7 @@ enum class TunerFault {
   keeps_the_first_space,
   changes_when_it_declines,
   loads_anything,
+  begins_outside_the_space,
 };
 
 class FaultyTuner : public Tuner {
@@ -33,6 +34,16 @@ class FaultyTuner : public Tuner {
     if (fault_ == TunerFault::keeps_the_first_space && has_space_) return {};
     has_space_ = true;
     return tuner_->set_space(space);
+  }
+
+  bool learns_from_earlier() const override {
+    return fault_ == TunerFault::begins_outside_the_space;
+  }
+  std::vector<Point> learn_from(std::span<const EarlierTask> tasks) override {
+    if (!learns_from_earlier()) return {};
+    std::vector<Point> starts = {tasks.back().points.back()};
+    starts.front().values.assign(starts.front().values.size(), Point::kInactive);
+    return starts;
   }
 
   std::vector<Answer> ask(std::span<const TrialId> ids) override {

@@ -35,7 +35,7 @@ TEST_CASE("conformance: built-in algorithms are ok, each check on a line") {
   CHECK(printed.code == 0);
   CHECK(printed.has("tuner Random\n  ok              declares its arguments"));
   CHECK(printed.has("\nassessor Medianstop\n  ok              arguments are declared"));
-  CHECK(printed.has("16 ok, 0 failed, 0 not applicable\n"));
+  CHECK(printed.has("17 ok, 0 failed, 0 not applicable\n"));
 }
 
 TEST_CASE("conformance: a tuner and an assessor of one name are checked once") {
@@ -45,7 +45,7 @@ TEST_CASE("conformance: a tuner and an assessor of one name are checked once") {
   registry.add(std::move(entry));
   const Printed printed = run(registry, {.names = {"Medianstop", "Medianstop"}, .quick = true});
   INFO(printed.text);
-  CHECK(printed.has("16 ok, 0 failed, 0 not applicable\n"));
+  CHECK(printed.has("17 ok, 0 failed, 0 not applicable\n"));
 }
 
 TEST_CASE("conformance: a failure shows the demand, the place, and what came, and the code is 1") {
@@ -70,7 +70,7 @@ TEST_CASE("conformance: what does not apply is said, and is no failure") {
       printed.has("  not applicable  same seed and calls, same answers\n"
                   "      it says that it does not save"));
   CHECK(printed.has("      in part: it says that it does not save"));
-  CHECK(printed.has("7 ok, 0 failed, 3 not applicable\n"));
+  CHECK(printed.has("8 ok, 0 failed, 3 not applicable\n"));
 }
 
 TEST_CASE("conformance: a tuner that checks its arguments itself gets what the user wrote") {

@@ -44,6 +44,7 @@ TEST_CASE("tuner checks: each sees the fault that it is for") {
       {TunerFault::keeps_the_first_space, "set_space forgets everything"},
       {TunerFault::changes_when_it_declines, "a space that is declined changes nothing"},
       {TunerFault::loads_anything, "damaged states are errors and change nothing"},
+      {TunerFault::begins_outside_the_space, "what earlier experiments found does no harm"},
   }));
   CAPTURE(check);
   CHECK(failed_checks(prepared(faulty_tuner(fault))).contains(check));

@@ -82,6 +82,7 @@ TEST_CASE("tuners: with more trials running than a model looks at") { run_this_c
 TEST_CASE("tuners: set_space forgets everything") { run_this_check(); }
 TEST_CASE("tuners: a space that is declined changes nothing") { run_this_check(); }
 TEST_CASE("tuners: damaged states are errors and change nothing") { run_this_check(); }
+TEST_CASE("tuners: what earlier experiments found does no harm") { run_this_check(); }
 
 TEST_CASE("tuners: each check of the suite is a test") {
   std::set<std::string> tests;

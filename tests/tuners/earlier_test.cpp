@@ -121,16 +121,4 @@ TEST_CASE("earlier: a new space forgets them until they are told again") {
   CHECK(world.go(12) == plain.go(12));
 }
 
-TEST_CASE("earlier: tuners that do not learn have no starts") {
-  const auto tasks = several(related);
-  const TunerRegistry registry = builtin_tuners();
-  for (const TunerEntry& entry : registry.entries()) {
-    auto made = make_tuner(registry, entry.name, json::object(), {}, 1);
-    if (!made || made->tuner->learns_from_earlier()) continue;
-    CAPTURE(entry.name);
-    if (!made->tuner->set_space(parse_space(parse_json(kQuadratic).value()).value())) continue;
-    CHECK(made->tuner->learn_from(tasks).empty());
-  }
-}
-
 }  // namespace attune::earlier_test
