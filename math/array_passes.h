@@ -7,6 +7,7 @@
 // elementwise result does not depend on the number of lanes. A sum is split into the number of
 // partial sums that is stated here, whatever the processor has. Nothing is fused
 // (-ffp-contract=off, and no target here has fused multiply-add).
+#include <array>
 #include <cstddef>
 #include <span>
 
@@ -67,6 +68,10 @@ struct ArrayPasses {
   // out[i] += weight (column[i] - x)^2
   void (*add_squares)(double x, double weight, std::span<const double> column,
                       std::span<double> out);
+
+  // The same for four columns, one after the other: the bits are those of four calls.
+  void (*add_four_squares)(std::span<const double, 4> x, std::span<const double, 4> weights,
+                           const std::array<const double*, 4>& columns, std::span<double> out);
 
   // out[i] += column[i] == x ? 0 : weight
   void (*add_mismatches)(double x, double weight, std::span<const double> column,

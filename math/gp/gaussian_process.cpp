@@ -72,9 +72,7 @@ struct GaussianProcess::Impl {
     one.resize(0);
     one.append(b);
     double square = 0;
-    for (std::size_t q = 0; q < rows.dimensions(); ++q) {
-      one.add_squares(q, a[q], rows.weight(q), 0, {&square, 1});
-    }
+    one.squares(a, rows.weights(), 0, {&square, 1});
     Vector r2 = Vector::Constant(1, square);
     covariances(r2);
     return r2[0];

@@ -1,6 +1,7 @@
 #include "math/gp/mixed_rows.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/check.h"
 #include "math/array_passes.h"
@@ -10,6 +11,7 @@ namespace {
 
 constexpr double kCentre = 0.5;
 constexpr double kNoCategory = -1;
+constexpr std::size_t kTogether = 4;  // positions that one pass handles
 
 }  // namespace
 
@@ -48,11 +50,31 @@ double MixedRows::imputed(std::size_t d, double x) const {
   return is_position(d) ? kCentre : kNoCategory;
 }
 
-void MixedRows::add_squares(std::size_t d, double given, double weight, std::size_t from,
-                            std::span<double> out) const {
+void MixedRows::squares(std::span<const double> x, std::span<const double> weights,
+                        std::size_t from, std::span<double> out) const {
   const ArrayPasses& passes = array_passes();
-  const auto add = is_position(d) ? passes.add_squares : passes.add_mismatches;
-  add(imputed(d, given), weight, std::span(columns_[d]).subspan(from, out.size()), out);
+  std::ranges::fill(out, 0.0);
+  const auto positions_from = [this](std::size_t d) {
+    std::size_t end = d;
+    while (end < std::min(d + kTogether, dimensions()) && is_position(end)) ++end;
+    return end - d;
+  };
+  for (std::size_t d = 0; d < dimensions();) {
+    if (positions_from(d) == kTogether) {
+      std::array<double, kTogether> given;
+      std::array<const double*, kTogether> columns;
+      for (std::size_t k = 0; k < kTogether; ++k) {
+        given[k] = imputed(d + k, x[d + k]);
+        columns[k] = columns_[d + k].data() + from;
+      }
+      passes.add_four_squares(given, weights.subspan(d).first<kTogether>(), columns, out);
+      d += kTogether;
+      continue;
+    }
+    const auto add = is_position(d) ? passes.add_squares : passes.add_mismatches;
+    add(imputed(d, x[d]), weights[d], std::span(columns_[d]).subspan(from, out.size()), out);
+    ++d;
+  }
 }
 
 double MixedRows::weigh_squares(std::size_t d, double given, std::size_t from,

@@ -30,9 +30,10 @@ class MixedRows {
   double imputed(std::size_t d, double x) const;  // x, or what replaces NaN
   double mean_active() const;  // the number of active dimensions in an average row
 
-  // out[i] += weight * squared distance in dimension d of x and row from + i.
-  void add_squares(std::size_t d, double x, double weight, std::size_t from,
-                   std::span<double> out) const;
+  // out[i]: the squared distance of x and row from + i, the sum over the dimensions d of weights[d]
+  // times that in d. Both have dimensions() numbers.
+  void squares(std::span<const double> x, std::span<const double> weights, std::size_t from,
+               std::span<double> out) const;
 
   // Sum over i of a[i] * squared distance in dimension d of x and row from + i.
   double weigh_squares(std::size_t d, double x, std::size_t from, std::span<const double> a) const;

@@ -42,11 +42,4 @@ Warped WarpedRows::bent(std::size_t i, std::size_t d) const {
   return warped(warps_[d], given_.at(i, d));
 }
 
-void WarpedRows::squares(std::span<const double> x, std::size_t from, std::span<double> out) const {
-  std::ranges::fill(out, 0.0);
-  for (std::size_t d = 0; d < dimensions(); ++d) {
-    seen().add_squares(d, x[d], weights_[d], from, out);
-  }
-}
-
 }  // namespace attune

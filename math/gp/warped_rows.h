@@ -30,9 +30,12 @@ class WarpedRows {
   // The warped position of row i. Dimension d must be a position, and there must be warps.
   Warped bent(std::size_t i, std::size_t d) const;
   double weight(std::size_t d) const { return weights_[d]; }
+  const std::vector<double>& weights() const { return weights_; }
 
   // out[i]: weighted squared distance of x, as the kernel sees it, to row from + i.
-  void squares(std::span<const double> x, std::size_t from, std::span<double> out) const;
+  void squares(std::span<const double> x, std::size_t from, std::span<double> out) const {
+    seen().squares(x, weights_, from, out);
+  }
 
  private:
   MixedRows given_, bent_;  // bent_ is empty without warps

@@ -1,5 +1,6 @@
 #include "math/array_passes.h"
 
+#include <array>
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -72,6 +73,8 @@ std::vector<std::uint32_t> results(const ArrayPasses& passes, std::size_t n) {
   return bits(all);
 }
 
+constexpr std::array<double, 4> kFour = {0.25, -1, 0.7, 1e-3}, kWeights = {1.7, 0.3, 1e-5, 40};
+
 // And of doubles.
 std::vector<std::uint64_t> double_results(const ArrayPasses& passes, std::size_t n) {
   Rng rng(n);
@@ -81,6 +84,7 @@ std::vector<std::uint64_t> double_results(const ArrayPasses& passes, std::size_t
     a.push_back(rng.normal());
   }
   passes.add_squares(0.25, 1.7, column, out);
+  passes.add_four_squares(kFour, kWeights, {column.data(), a.data(), column.data(), a.data()}, out);
   passes.add_mismatches(0.25, 0.3, column, out);
   out.push_back(passes.weigh_squares(0.25, column, a));
   out.push_back(passes.weigh_mismatches(0.25, column, a));
@@ -123,6 +127,23 @@ TEST_CASE("passes have the same bits with and without AVX2") {
     CAPTURE(n);
     CHECK(results(*avx2, n) == results(plain_array_passes(), n));
     CHECK(double_results(*avx2, n) == double_results(plain_array_passes(), n));
+  }
+}
+
+TEST_CASE("four columns at once have the bits of four passes") {
+  for (const std::size_t n : {0u, 1u, 3u, 4u, 5u, 17u, 200u}) {
+    CAPTURE(n);
+    Rng rng(n);
+    std::array<std::vector<double>, 4> columns;
+    std::array<const double*, 4> starts{};
+    std::vector<double> one(n, 0.1), all = one;
+    for (std::size_t k = 0; k < 4; ++k) {
+      for (std::size_t i = 0; i < n; ++i) columns[k].push_back(rng.normal());
+      starts[k] = columns[k].data();
+      array_passes().add_squares(kFour[k], kWeights[k], columns[k], one);
+    }
+    array_passes().add_four_squares(kFour, kWeights, starts, all);
+    CHECK(all == one);
   }
 }
 

@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "base/rng.h"
+
 namespace attune::mixed_rows_test {
 
 using Numbers = std::vector<double>;
@@ -22,21 +24,18 @@ double square(const MixedRows& rows, std::size_t d, double a, double b) {
   return a == b || (a != a && b != b) ? 0 : 1;
 }
 
-TEST_CASE("mixed rows: squared distances by definition") {
+TEST_CASE("mixed rows: weighted squares in one dimension, by definition") {
   const MixedRows rows = filled();
   CHECK(rows.size() == 5);
   for (std::size_t d = 0; d < 4; ++d) {
     CHECK(rows.is_position(d) == (d < 2));
     for (const double x : {kRows[0][d], kRows[2][d], static_cast<double>(NAN)}) {
       for (std::size_t from = 0; from <= 5; ++from) {
-        Numbers squares(5 - from, 10.0), weights;
-        rows.add_squares(d, x, 0.25, from, squares);
+        Numbers weights;
         double sum = 0, differences = 0;
         for (std::size_t i = from; i < 5; ++i) {
-          const double expected = square(rows, d, x, kRows[i][d]);
-          CHECK(squares[i - from] == Approx(10 + 0.25 * expected));
           weights.push_back(static_cast<double>(i) - 1.5);
-          sum += weights.back() * expected;
+          sum += weights.back() * square(rows, d, x, kRows[i][d]);
           differences += weights.back() * ((x == x ? x : 0.5) - rows.at(i, d));
         }
         CHECK(rows.weigh_squares(d, x, from, weights) == Approx(sum).margin(1e-15));
@@ -44,6 +43,38 @@ TEST_CASE("mixed rows: squared distances by definition") {
           CHECK(rows.weigh_differences(d, x, weights) == Approx(differences).margin(1e-15));
         }
       }
+    }
+  }
+}
+
+// Positions in runs of one to nine, with categories between.
+TEST_CASE("mixed rows: squared distances by definition") {
+  const std::vector<std::size_t> categories = {0, 3, 0, 0, 0, 0, 2, 2, 0,
+                                               0, 0, 0, 0, 0, 0, 0, 0, 4};
+  Rng rng(5);
+  const auto drawn = [&] {
+    Numbers row;
+    for (const std::size_t n : categories) {
+      const double x = n > 0 ? static_cast<double>(rng.index(n)) : rng.uniform();
+      row.push_back(rng.index(5) == 0 ? NAN : x);
+    }
+    return row;
+  };
+  MixedRows rows(categories);
+  std::vector<Numbers> all;
+  for (int i = 0; i < 9; ++i) rows.append(all.emplace_back(drawn()));
+  const Numbers x = drawn();
+  Numbers weights;
+  for (std::size_t d = 0; d < categories.size(); ++d) weights.push_back(rng.uniform(0.1, 3));
+  for (std::size_t from = 0; from <= 9; ++from) {
+    Numbers squares(9 - from, 10.0);
+    rows.squares(x, weights, from, squares);
+    for (std::size_t i = from; i < 9; ++i) {
+      double sum = 0;
+      for (std::size_t d = 0; d < x.size(); ++d) {
+        sum += weights[d] * square(rows, d, x[d], all[i][d]);
+      }
+      CHECK(squares[i - from] == Approx(sum));
     }
   }
 }
