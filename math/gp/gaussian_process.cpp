@@ -257,6 +257,8 @@ double GaussianProcess::log_posterior(const KernelParameters& parameters,
                               pack(parameters), gradient);
 }
 
+double GaussianProcess::log_density_of_targets() const { return -0.5 * impl_->y.dot(impl_->alpha); }
+
 std::vector<double> GaussianProcess::fitted_means() const {
   // K a = y, and the mean is (K - D) a, D the diagonal of noise and jitter.
   const Vector means = impl_->y - (impl_->noise + kJitter * impl_->signal) * impl_->alpha;

@@ -79,6 +79,10 @@ class GaussianProcess {
   // gradient in the order of pack().
   double log_posterior(const KernelParameters& parameters, std::span<double> gradient) const;
 
+  // The logarithm of the density of the targets at the present parameters, up to a constant that is
+  // the same for all targets of these rows. O(n).
+  double log_density_of_targets() const;
+
   Prediction predict(std::span<const double> row) const;  // O(n^2)
   // `rows`: count x dimensions(), row by row. Without dimensions there is one row.
   std::vector<Prediction> predict_many(std::span<const double> rows) const;

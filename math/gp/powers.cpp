@@ -48,7 +48,7 @@ double likeliest_power(const GaussianProcess& model, std::span<const double> row
     for (const double loss : bounded) density += log_slope(loss, power) - std::log(bent.unit);
     GaussianProcess process = fitted;
     process.set_targets(bent.targets);
-    density += process.fit(evaluations);
+    density += evaluations > 0 ? process.fit(evaluations) : process.log_density_of_targets();
     if (density > highest) {
       highest = density;
       likeliest = power;

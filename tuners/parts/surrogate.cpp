@@ -17,6 +17,8 @@ constexpr std::size_t kMostFitted = 200;
 // elsewhere (GaussianProcess::refit), and gets more.
 constexpr int kEvaluations = 12;
 constexpr int kMoreEvaluations = 25;
+// With fewer evaluations a start elsewhere gets nowhere.
+constexpr int kFewEvaluations = 5;
 // 95 % of a normal distribution lie within so many deviations of the mean.
 constexpr double kInterval = 1.96;
 constexpr std::size_t kRestartEvery = 4;
@@ -24,7 +26,7 @@ constexpr std::size_t kRestartEvery = 4;
 // 7. With a factor of 1 foreign ones cost more, and related ones help no more (docs/tuners.md).
 constexpr double kEarlierEvidence = 2;
 // A space of more dimensions is large: there the evaluations of a fit are limited by their
-// multiplications, and no dimension is warped.
+// multiplications, no dimension is warped, and no parameters are fitted to choose a power.
 constexpr std::size_t kLarge = 100;
 constexpr double kWork = 3e7;
 
@@ -114,8 +116,7 @@ void Surrogate::choose_power(const History& history) {
   usable = thinned(std::move(usable), kMostFitted);
   std::vector<double> losses;
   for (const std::size_t i : usable) losses.push_back(loss(i));
-  power_ = likeliest_power(model_, history.gather(usable), losses,
-                           affordable(kEvaluations, usable.size()));
+  power_ = likeliest_power(model_, history.gather(usable), losses, is_large() ? 0 : kEvaluations);
 }
 
 bool Surrogate::is_large() const { return categories_.size() > kLarge; }
@@ -160,9 +161,9 @@ void Surrogate::fit(const History& history) {
 // which are nearly right. A local maximum is left only by the fits that start elsewhere, too.
 void Surrogate::climb(GaussianProcess& part, std::span<const double> targets) const {
   part.set_targets(targets);
-  if (fits_ % kRestartEvery == 0) {
-    part.refit(affordable(kMoreEvaluations, part.size()),
-               is_large() ? GaussianProcess::Warping::none : settings_.warping);
+  const int more = affordable(kMoreEvaluations, part.size());
+  if (fits_ % kRestartEvery == 0 && more >= kFewEvaluations) {
+    part.refit(more, is_large() ? GaussianProcess::Warping::none : settings_.warping);
   } else {
     part.fit(affordable(kEvaluations, part.size()));
   }

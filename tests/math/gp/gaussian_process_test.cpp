@@ -182,6 +182,19 @@ TEST_CASE("gaussian process: posterior density by the textbook and its gradient"
   }
 }
 
+TEST_CASE("gaussian process: targets differ in density as the whole posterior does") {
+  Rng rng(9);
+  GaussianProcess gp = scattered(8, 8, 3).process(random_parameters(5, rng));
+  const auto densities = [&](const Numbers& targets) {
+    gp.set_targets(targets);
+    Numbers unused(pack(gp.parameters()).size());
+    return std::pair(gp.log_density_of_targets(), gp.log_posterior(gp.parameters(), unused));
+  };
+  const auto [one, whole] = densities({1, -1, 0.5, 0, -0.5, 2, -2, 0});
+  const auto [other, other_whole] = densities({0, 1, 0, 1, -1, 0, 1, -2});
+  CHECK(one - other == Approx(whole - other_whole));
+}
+
 TEST_CASE("gaussian process: predictions by the textbook and their gradients") {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     Rng rng(seed + 200);

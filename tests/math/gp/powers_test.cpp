@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/rng.h"
+#include "math/gp/straighten.h"
 
 namespace attune::powers_test {
 
@@ -44,6 +45,22 @@ TEST_CASE("powers: the one that makes a smooth function of the losses is chosen"
   CHECK(chosen(drawn(30, [](double s) { return std::pow(s + 0.01, 3); })) == 0.25);
   CHECK(chosen(drawn(30, [](double s) { return std::pow(s + 0.01, 4); })) == 0.25);
   CHECK(chosen(drawn(30, [](double s) { return std::exp(30 * s); })) == 0);
+}
+
+TEST_CASE("powers: without a fit, the parameters of the model decide") {
+  const auto chosen_by = [](const Results& results, double power) {
+    GaussianProcess model({0, 0});
+    model.assign(results.rows, model.initial_parameters());
+    model.set_targets(standardisation(to_power(results.losses, power), 1e300).targets);
+    model.fit(40);
+    return likeliest_power(model, results.rows, results.losses, 0);
+  };
+  const Results straight = drawn(30, [](double s) { return s + 0.01; });
+  const Results bent = drawn(30, [](double s) { return std::exp(30 * s); });
+  CHECK(chosen_by(straight, 1) == 1);
+  CHECK(chosen_by(bent, 1) != 1);
+  CHECK(chosen_by(bent, 0.25) == 0);
+  CHECK(chosen_by(bent, 0) == 0);
 }
 
 TEST_CASE("powers: the unit of the losses changes nothing") {
