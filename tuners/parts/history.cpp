@@ -17,11 +17,15 @@ constexpr std::size_t kNear = 5;    // nearest results that say what a failed tr
 constexpr double kNearest = 1e-12;  // added to squared distances, which may be 0
 // Squared distance to the nearest result, per dimension, at which a failure counts halfway between
 // its neighbours and the worst. It is the square of the length scale that the prior of the Gaussian
-// process expects: 0.22 sqrt(d). This constant and the powers in softened() are measured: within 60
+// process expects: 0.22 sqrt(d). This constant and the powers in around() are measured: within 60
 // evaluations of functions of which 5 to 20 % fail by accident, GP gets to a regret 100 times
 // smaller than if failures count as the worst, and to no larger one where a part of the space
 // fails.
 constexpr double kFar = 0.05;
+// A failure is an accident if less than this blames the place, and if at most so many other
+// failures are nearer than the nearest result. With more, twice as many trials fail where the best
+// results are at the border of a part that fails, and as much is found (docs/algorithms.md).
+constexpr double kAccident = 0.5, kMostNearer = 1;
 // Larger excesses are clipped: how far a limit was missed says little about where it is kept.
 constexpr double kMostExcess = 3;
 
@@ -119,45 +123,71 @@ double distance(std::span<const double> a, std::span<const double> b) {
   return sum;
 }
 
-// The target of a failed member. It lies between the mean of the nearest results (weighted by
-// inverse squared distance) and the worst target. It is nearer to the worst the further away the
-// results are, and the more other failures are nearer than they are: so the model shuns a part of
-// the space that fails. A failure amid results is taken for an accident: as the worst value it
-// would be a cliff there, and a model of a smooth function would then distrust all results around
-// it.
-double softened(const History& history, std::span<const std::size_t> members,
-                std::span<const double> known, std::size_t failed, double worst) {
-  const std::span<const double> row = history.row(members[failed]);
-  std::vector<std::pair<double, double>> near;  // distance and target of results
-  std::vector<double> failures;                 // distances
+// What is around a failed member.
+struct Surroundings {
+  std::vector<std::pair<double, std::size_t>> results;  // the nearest: squared distance and place
+  double nearer = 0;  // other failures, nearer than the nearest result
+  // In [0, 1): how much this speaks for a part of the space that fails. It is larger the further
+  // away the results are, and the more other failures are nearer than they are.
+  double blame = 0;
+};
+
+Surroundings around(const History& history, std::span<const std::size_t> members,
+                    std::size_t failed) {
+  const std::span<const double> row = history.row(failed);
+  Surroundings found;
+  std::vector<double> failures;  // distances
   for (std::size_t k = 0; k < members.size(); ++k) {
     const History::Kind kind = history.kind(members[k]);
-    if (k == failed || kind == History::Kind::stopped) continue;
+    if (members[k] == failed || kind == History::Kind::stopped) continue;
     const double apart = distance(history.row(members[k]), row);
     if (kind == History::Kind::usable) {
-      near.emplace_back(apart, known[k]);
+      found.results.emplace_back(apart, k);
     } else {
       failures.push_back(apart);
     }
   }
-  const std::size_t count = std::min(near.size(), kNear);
-  std::ranges::partial_sort(near, near.begin() + static_cast<std::ptrdiff_t>(count));
-  near.resize(count);
-  double mean = 0, weights = 0;
-  for (const auto& [apart, target] : near) {
-    const double weight = 1 / (apart + kNearest);
-    weights += weight;
-    mean += weight / weights * (target - mean);
-  }
-  const double nearest = near.front().first;
-  const auto nearer = static_cast<double>(
+  const std::size_t count = std::min(found.results.size(), kNear);
+  std::ranges::partial_sort(found.results,
+                            found.results.begin() + static_cast<std::ptrdiff_t>(count));
+  found.results.resize(count);
+  const double nearest = found.results.front().first;
+  found.nearer = static_cast<double>(
       std::ranges::count_if(failures, [&](double apart) { return apart < nearest; }));
   const double far = kFar * static_cast<double>(std::max<std::size_t>(row.size(), 1));
-  const double ratio = std::pow(nearest / far, 1.5) * std::pow(1 + nearer, 2);
-  return mean + ratio / (1 + ratio) * (worst - mean);
+  const double ratio = std::pow(nearest / far, 1.5) * std::pow(1 + found.nearer, 2);
+  found.blame = ratio / (1 + ratio);
+  return found;
+}
+
+// The target of a failed member, between the mean of the nearest results (weighted by inverse
+// squared distance) and the worst target: so the model shuns a part of the space that fails. As the
+// worst value, a failure amid results would be a cliff, and a model of a smooth function would then
+// distrust all results around it.
+double softened(const Surroundings& surroundings, std::span<const double> known, double worst) {
+  double mean = 0, weights = 0;
+  for (const auto& [apart, place] : surroundings.results) {
+    const double weight = 1 / (apart + kNearest);
+    weights += weight;
+    mean += weight / weights * (known[place] - mean);
+  }
+  return mean + surroundings.blame * (worst - mean);
 }
 
 }  // namespace
+
+std::vector<std::size_t> without_accidents(const History& history,
+                                           std::span<const std::size_t> members) {
+  std::vector<std::size_t> kept;
+  for (const std::size_t i : members) {
+    if (history.kind(i) == History::Kind::useless) {
+      const Surroundings surroundings = around(history, members, i);
+      if (surroundings.blame < kAccident && surroundings.nearer <= kMostNearer) continue;
+    }
+    kept.push_back(i);
+  }
+  return kept;
+}
 
 std::vector<double> targets(const History& history, std::span<const std::size_t> members,
                             const Scaling& scaling, std::size_t output, Failures failures) {
@@ -183,7 +213,9 @@ std::vector<double> targets(const History& history, std::span<const std::size_t>
   std::vector<double> all = known;
   for (std::size_t k = 0; k < members.size(); ++k) {
     if (known[k] == known[k]) continue;
-    all[k] = failures == Failures::worst ? worst : softened(history, members, known, k, worst);
+    all[k] = failures == Failures::worst
+                 ? worst
+                 : softened(around(history, members, members[k]), known, worst);
   }
   return all;
 }

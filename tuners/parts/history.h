@@ -71,6 +71,13 @@ std::vector<std::size_t> thinned(std::vector<std::size_t> ranked, std::size_t mo
 // them.
 std::vector<std::size_t> modelled(const History& history, std::size_t most);
 
+// The members that a model of a smooth function holds: a failed trial amid results, with at most
+// one other failure nearer than they are, is taken for an accident and left out. So the search
+// comes back to its place. At least one member must be usable; with f failed ones among n this
+// costs O(f n d).
+std::vector<std::size_t> without_accidents(const History& history,
+                                           std::span<const std::size_t> members);
+
 // How a failed trial becomes a target. `worst`: it has the worst target. `softened`: it is less bad
 // the nearer it is to results. Softening is for models of smooth functions, which a single very bad
 // value amid good ones spoils.

@@ -62,7 +62,7 @@ void Surrogate::update(const History& history) {
   // least for one. The upper limit bounds the rows that are appended between two fits.
   const std::size_t step = std::clamp<std::size_t>(fitted_at_ / 20, 1, kMostRows / 10);
   if (fits_ == 0 || history.size() >= fitted_at_ + step) {
-    members_ = modelled(history, kMostRows);
+    members_ = without_accidents(history, modelled(history, kMostRows));
     // The first fit has no parameters yet to start from.
     if (fits_ > 0 && fits_ % kRestartEvery == 0) choose_power(history);
     take_targets(history);

@@ -24,8 +24,8 @@ struct SurrogateSettings {
 // A value. Not thread safe. The same calls give exactly the same numbers.
 class Surrogate {
  public:
-  // A fit takes at most so many results of the history, chosen by modelled(). Up to a tenth more
-  // are added until the next fit.
+  // A fit takes at most so many results of the history, chosen by modelled() and
+  // without_accidents(). Up to a tenth more are added until the next fit.
   static constexpr std::size_t kMostRows = 500;
 
   // Models element `output` of History::values().

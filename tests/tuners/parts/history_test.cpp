@@ -18,15 +18,19 @@ History parabola() {
   return history;
 }
 
+std::vector<std::size_t> indices(const History& history) {
+  std::vector<std::size_t> all(history.size());
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
 // The target of the last result of all, and the largest and least of the others.
 struct Last {
   double target, worst, best;
 };
 
 Last last_target(const History& history, Failures failures = Failures::softened) {
-  std::vector<std::size_t> all(history.size());
-  std::iota(all.begin(), all.end(), 0);
-  std::vector<double> values = targets(history, all, Scale::standardised, 0, failures);
+  std::vector<double> values = targets(history, indices(history), Scale::standardised, 0, failures);
   const double target = values.back();
   values.pop_back();
   return {target, std::ranges::max(values), std::ranges::min(values)};
@@ -39,6 +43,25 @@ TEST_CASE("targets: a failure amid results counts about as they do") {
   CHECK(last.target > last.best);
   CHECK(last.target - last.best < 0.05 * (last.worst - last.best));
   CHECK(last_target(history, Failures::worst).target == last.worst);
+}
+
+TEST_CASE("accidents: of failures amid results one and two are left out, and three are not") {
+  History history = parabola();
+  const auto kept = [&] { return without_accidents(history, indices(history)).size(); };
+  history.add(std::vector{0.31, 0.5}, Kind::useless, 0);
+  CHECK(kept() == 21);
+  history.add(std::vector{0.311, 0.5}, Kind::useless, 0);
+  CHECK(kept() == 21);
+  history.add(std::vector{0.312, 0.5}, Kind::useless, 0);
+  CHECK(kept() == 24);
+}
+
+TEST_CASE("accidents: a failure far from results is none, and stopped trials stay") {
+  History history = parabola();
+  history.add(std::vector{0.3, 1.0}, Kind::useless, 0);
+  history.add(std::vector{0.3, 0.5}, Kind::stopped, 0);
+  CHECK(without_accidents(history, indices(history)) == indices(history));
+  CHECK(without_accidents(history, std::vector<std::size_t>{3, 21}).size() == 2);
 }
 
 TEST_CASE("targets: a failure far from results is nearly as bad as the worst") {

@@ -257,6 +257,23 @@ TEST_CASE("surrogate: losses over decades are raised to a power, and a state kno
   CHECK(surrogate.best() < 0);
 }
 
+TEST_CASE("surrogate: a failure amid results is left out when the model is fitted") {
+  History history(2);
+  for (int i = 0; i <= 10; ++i) history.add(Numbers{0.1 * i, 0}, usable, std::abs(0.1 * i - 0.4));
+  const auto fitted = [&] {
+    Surrogate surrogate = standard();
+    surrogate.update(history);
+    return surrogate;
+  };
+  const Surrogate before = fitted();
+  history.add(Numbers{0.41, 0}, useless, 0);
+  CHECK(answers(fitted()) == answers(before));
+  history.add(Numbers{0.9, 2}, useless, 0);  // in a category without results
+  const std::vector<std::size_t> members = fitted().members();
+  CHECK(members.size() == 12);
+  CHECK(members.back() == 12);
+}
+
 TEST_CASE("surrogate: damaged states are declined and change nothing") {
   const History history = learnt(40, 4);
   Surrogate surrogate = standard();
@@ -274,13 +291,15 @@ TEST_CASE("surrogate: damaged states are declined and change nothing") {
     state[key] = value;
     declined(state, history);
   };
-  Numbers members(40);
-  for (std::size_t i = 0; i < 40; ++i) members[i] = static_cast<double>(i);
-  REQUIRE(good["members"] == save_numbers(members));
-  for (const auto& [at, value] : {std::pair(3, 4.0), std::pair(39, 40.0), std::pair(0, -1.0),
-                                  std::pair(5, 4.5), std::pair(5, static_cast<double>(NAN))}) {
+  const Numbers members = numbers_at(good, "members").value();  // without accidents
+  REQUIRE(members.size() > 30);
+  for (const auto& [at, value] : {std::pair<std::size_t, double>(3, members[4]),
+                                  {members.size() - 1, 40.0},
+                                  {0, -1.0},
+                                  {5, 4.5},
+                                  {5, NAN}}) {
     Numbers bad = members;
-    bad[static_cast<std::size_t>(at)] = value;
+    bad[at] = value;
     changed("members", save_numbers(bad));
   }
   changed("members", save_numbers({}));
