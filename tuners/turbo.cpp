@@ -1,16 +1,16 @@
 // Local Bayesian optimisation: a Gaussian process that proposes only within a trust region around
-// the best result. When the region has become small, a new one begins elsewhere.
+// the best result. When the region has become too small, it is large again.
 //
 // Source: Eriksson, Pearce, Gardner, Turner, Poloczek, "Scalable Global Optimization via Local
 // Bayesian Optimization" (NeurIPS 2019): TuRBO with one region (trust_region.h, box_search.h). The
 // paper draws proposals from the posterior. This tuner maximises log expected improvement, and of
 // noisy results a confidence bound (gp_model.h); a batch spreads because running trials count with
 // their expected results. With limits it is SCBO (turbo_region.h), with the expected improvement
-// times the probability that the limits are kept.
+// times the probability that the limits are kept. In the paper a new region begins at random points
+// and knows nothing of the former ones; here it goes on with all results (docs/algorithms.md).
 #include <algorithm>
 #include <memory>
 #include <optional>
-#include <set>
 
 #include "base/saved_numbers.h"
 #include "tuners/parts/box_search.h"
@@ -25,7 +25,7 @@ namespace {
 
 struct Settings {
   TrustRegionSettings region;
-  std::optional<std::size_t> initial;  // results of random points in a new region
+  std::optional<std::size_t> initial;  // results of random points at the beginning
 };
 
 constexpr double kWork = 5e6;  // multiplications that the ranking of candidates may cost
@@ -38,14 +38,14 @@ class Turbo final : public ModelTuner {
   Result<void> set_space(const Space& space) override {
     record_ = SearchRecord(space, objectives_);
     earlier_.reset();
-    region_ = region({});
+    region_ = region();
     return {};
   }
 
   bool learns_from_earlier() const override { return true; }
   std::vector<Point> learn_from(std::span<const EarlierTask> tasks) override {
     earlier_ = std::make_shared<EarlierModels>(record_.space(), record_.features(), tasks);
-    region_ = region({});
+    region_ = region();
     auto starts = earlier_->starts(EarlierModels::kStarts);
     record_.begin_behind(starts.size());
     return starts;
@@ -60,10 +60,6 @@ class Turbo final : public ModelTuner {
     for (const Outcome& outcome : outcomes) {
       record_.tell({&outcome, 1});
       region_.learn(record_.history(), outcome.trial);
-      // The next region ignores the trials that still run.
-      if (region_.trust().ended()) {
-        region_ = region(record_.running_ids());
-      }
     }
   }
 
@@ -74,15 +70,14 @@ class Turbo final : public ModelTuner {
   Answer answer(TrialId id) override;
   std::vector<Found> search();
   std::size_t initial() const;
-  TurboRegion region(std::set<TrialId> strangers) const {
-    return {record_.features(), settings_.region, objectives_.limits(), std::move(strangers),
-            earlier_};
+  TurboRegion region() const {
+    return {record_.features(), settings_.region, objectives_.limits(), earlier_};
   }
 
   Settings settings_;
   Objectives objectives_;                         // one, and limits
   std::shared_ptr<const EarlierModels> earlier_;  // null: there are none
-  TurboRegion region_ = region({});
+  TurboRegion region_ = region();
 };
 
 std::size_t Turbo::initial() const {
@@ -91,11 +86,7 @@ std::size_t Turbo::initial() const {
 }
 
 Answer Turbo::answer(TrialId id) {
-  // Running trials of an earlier region do not count for this one.
-  const std::size_t running =
-      record_.running_count() - std::min(record_.running_count(), region_.strangers());
-  const bool guided =
-      enough_results(region_.usable(), running, initial()) && record_.features().size() > 0;
+  const bool guided = record_.enough_results(initial()) && record_.features().size() > 0;
   Answer answer =
       record_.propose(id, guided ? record_.first_unseen(search(), rng_) : record_.early(rng_));
   if (std::holds_alternative<Proposal>(answer)) region_.start(id, guided);
@@ -104,14 +95,15 @@ Answer Turbo::answer(TrialId id) {
 
 std::vector<Found> Turbo::search() {
   const Features& features = record_.features();
-  const GpModel& model = region_.model(record_.running(kMostPretended));
-  const double length = region_.trust().length();
+  const History& history = record_.history();
+  const GpModel& model = region_.model(history, record_.running(kMostPretended));
+  const double length = region_.length();
   const Utility utility = weighable({.kind = Utility::Kind::by_noise}, record_.has_priors());
   const auto n = static_cast<double>(model.size());
   const double work = n * n * static_cast<double>(model.outputs());
   return search_box(
-      record_.space(), features, record_.with_prior(region_.acquisition(utility, rng_)),
-      {.centre = record_.point(region_.centre()),
+      record_.space(), features, record_.with_prior(region_.acquisition(history, utility, rng_)),
+      {.centre = record_.point(region_.centre(history)),
        .sides = box_sides(features, model.objective().model().parameters().log_weights, length),
        .share = std::min(1.0, length)},
       {.candidates = static_cast<int>(std::clamp(kWork / work, 100.0, 400.0)), .climbs = 4}, rng_);
@@ -125,7 +117,7 @@ Result<void> Turbo::load(const json& state) {
   Turbo loaded(settings_, objectives_, TRY(rng_from_json(TRY(array_at(state, "rng")))));
   TRY(loaded.set_space(record_.space()));
   loaded.earlier_ = earlier_;
-  loaded.region_ = loaded.region({});
+  loaded.region_ = loaded.region();
   TRY(loaded.record_.load(TRY(object_at(state, "record"))));
   TRY(loaded.region_.load(TRY(object_at(state, "region")), loaded.record_.history()));
   *this = std::move(loaded);
@@ -169,7 +161,7 @@ extern const TunerEntry turbo_entry = {
                   {.name = "n_initial",
                    .type = Argument::Type::integer,
                    .fallback = nullptr,
-                   .help = "results of random points in a new region; null: twice the parameters, "
+                   .help = "results of random points at the beginning; null: twice the parameters, "
                            "4 to 6",
                    .low = 1,
                    .high = 1e6}},

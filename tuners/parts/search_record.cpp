@@ -50,12 +50,6 @@ std::vector<Point> SearchRecord::best_points(std::span<const std::size_t> member
   return best;
 }
 
-std::set<TrialId> SearchRecord::running_ids() const {
-  std::set<TrialId> ids;
-  for (const auto& trial : running_.all()) ids.insert(ids.end(), trial.id);
-  return ids;
-}
-
 Point SearchRecord::first_unseen(std::span<const Found> found, Rng& rng) const {
   for (const Found& one : found) {
     if (!dedup_.repeats(one.point)) return one.point;

@@ -3,7 +3,6 @@
 // trials, and the proposed points. The model itself belongs to the tuner.
 #include <cstddef>
 #include <optional>
-#include <set>
 #include <span>
 #include <vector>
 
@@ -60,9 +59,6 @@ class SearchRecord {
 
   // Whether the point was proposed, adopted or told before.
   bool known(const Point& point) const { return dedup_.repeats(point); }
-
-  std::set<TrialId> running_ids() const;
-  std::size_t running_count() const { return running_.size(); }
 
   bool enough_results(std::size_t wanted) const {
     return attune::enough_results(history_.usable(), running_.size(), wanted);
