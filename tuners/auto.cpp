@@ -8,6 +8,10 @@
 //   multivariate Parzen estimator (TPE).
 // * In a space of branches (space/branch.h), GP has the next turns, two for each branch: it looks
 //   into each of them, which a local search does not.
+// * While losses fall over decades, the local search proposes alone, but not in a space of
+// branches.
+//   They do if the lowest is positive and below a hundredth of the median of the first ten
+//   (tuners/parts/loss_span.h).
 // * While many trials run, from the first proposal on, only the local search and GP take turns: the
 //   estimator does not spread a batch by expected results.
 // * With several objectives GP proposes alone: the local search seeks no trade-offs, and with turns
@@ -35,6 +39,7 @@
 #include "space/branch.h"
 #include "space/features.h"
 #include "tuners/parts/freeze_thaw.h"
+#include "tuners/parts/loss_span.h"
 #include "tuners/parts/portfolio.h"
 
 namespace attune {
@@ -109,6 +114,7 @@ class Auto final : public Tuner {
       looks_ = std::min(kMostLooks, 2 * std::ssize(options));
     }
     proposed_ = 0;
+    losses_ = {};
     running_.clear();
     return {};
   }
@@ -148,6 +154,7 @@ class Auto final : public Tuner {
     if (curves_) curves_->tell(outcomes);
     for (const Outcome& outcome : outcomes) {
       running_.erase(outcome.trial);
+      if (outcome.usable()) losses_.add(*outcome.loss);
       if (outcome.trial == probed_) probed_.reset();
       // It was trained in full, and no checkpoint has been seen.
       if (stage_ == Stage::watching && outcome.end == End::completed) stop_watching();
@@ -180,7 +187,9 @@ class Auto final : public Tuner {
     if (trade_offs_) return process;
     const auto turn = static_cast<std::size_t>(proposed_);
     const bool late = proposed_ >= kLate && members_.size() > strategy && looks_ == 0;
-    const Member member = late                          ? kLateTurns[turn % kLateTurns.size()]
+    const bool falling = losses_.has_decades() && looks_ == 0;
+    const Member member = falling                       ? region
+                          : late                        ? kLateTurns[turn % kLateTurns.size()]
                           : running_.size() >= kMany    ? kTurns[turn % 2]
                           : proposed_ < kStart          ? region
                           : proposed_ < kStart + looks_ ? process
@@ -194,6 +203,7 @@ class Auto final : public Tuner {
   bool large_ = false;
   std::int64_t looks_ = 0;  // of GP into branches
   std::int64_t proposed_ = 0;
+  LossSpan losses_;
   std::set<TrialId> running_;
 
   bool wants_reports_ = false;
@@ -235,7 +245,9 @@ void Auto::on_checkpoint(TrialId id, bool saved) {
 }
 
 json Auto::save() const {
-  json state = {{"members", members_.save()}, {"proposed", proposed_}, {"running", running_}};
+  json state = {{"members", members_.save()},
+                {"turns", {{"proposed", proposed_}, {"losses", losses_.save()}}},
+                {"running", running_}};
   if (!wants_reports_) return state;
   state["stage"] = static_cast<int>(stage_);
   if (curves_) state["curves"] = curves_->save();
@@ -245,7 +257,12 @@ json Auto::save() const {
 }
 
 Result<void> Auto::load(const json& state) {
-  const auto proposed = TRY(integer_at(state, "proposed"));
+  // A former version looked at no losses.
+  const bool former = !state.contains("turns");
+  const json turns = former ? state : TRY(object_at(state, "turns"));
+  const auto proposed = TRY(integer_at(turns, "proposed"));
+  LossSpan losses;
+  if (!former) TRY(losses.load(turns, "losses"));
   if (proposed < 0 || proposed > kMostProposed) return fail("saved state: impossible proposed");
   auto running = TRY(trials_at(state, "running"));
   Stage stage = Stage::plain;
@@ -283,6 +300,7 @@ Result<void> Auto::load(const json& state) {
     TRY(members_.load(members));
   }
   proposed_ = proposed;
+  losses_ = std::move(losses);
   running_ = std::move(running);
   stage_ = stage;
   curves_ = std::move(curves);

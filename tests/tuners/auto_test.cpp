@@ -43,7 +43,7 @@ std::string movers(TunerWorld& world, bool ends = true) {
   for (const auto& [name, state] : after.items()) {
     if (state["rng"] != before[name]["rng"]) moved += name + " ";
   }
-  double loss = 0;
+  double loss = 1;  // and more: not over decades
   for (const double x : values) loss += std::isnan(x) ? 0 : std::abs(x);
   if (ends) world.completed(world.next - 1, values, loss);
   return moved;
@@ -54,7 +54,7 @@ TEST_CASE("auto: the local search begins and then all take turns") {
   for (int i = 0; i < 10; ++i) {
     CHECK(movers(world) == "TuRBO ");
   }
-  CHECK(world.tuner->save()["proposed"] == 10);
+  CHECK(world.tuner->save()["turns"]["proposed"] == 10);
   std::string turns;
   for (int i = 10; i < 22; ++i) turns += movers(world).substr(0, 1);
   CHECK(turns == "TTTGTGTTTGTG");  // T: TuRBO, or TPE in the second and the eighth place
@@ -63,7 +63,7 @@ TEST_CASE("auto: the local search begins and then all take turns") {
 // A search that has made `count` proposals, or so its state says.
 void pretend_proposed(TunerWorld& world, int count) {
   json state = world.tuner->save();
-  state["proposed"] = count;
+  state["turns"]["proposed"] = count;
   REQUIRE(world.tuner->load(state));
 }
 
@@ -103,6 +103,36 @@ TEST_CASE("auto: a state of a version without the evolution strategy is loaded")
   CHECK(other.values() == world.values());
   pretend_proposed(other, 301);
   CHECK(movers(other) == "CMA-ES ");
+}
+
+// Who proposes after ten trials with a loss of 1 and one with `lowest`.
+std::string movers_after(double lowest, const std::string& space = kReals) {
+  TunerWorld world("auto", space);
+  for (int i = 0; i < 13; ++i) {
+    const auto values = world.values();
+    world.completed(world.next - 1, values, i == 12 ? lowest : 1);
+  }
+  std::string all;
+  for (int i = 0; i < 6; ++i) all += movers(world, false);
+  return all;
+}
+
+TEST_CASE("auto: while losses fall over decades the local search proposes alone") {
+  const std::string alone = "TuRBO TuRBO TuRBO TuRBO TuRBO TuRBO ";
+  CHECK(movers_after(0.0099) == alone);
+  CHECK(movers_after(0.0101) != alone);
+  CHECK(movers_after(0) != alone);  // zero and less have no decades
+  CHECK(movers_after(-1) != alone);
+}
+
+TEST_CASE("auto: a state of a version that looked at no losses is loaded") {
+  TunerWorld world("auto", kReals);
+  for (int i = 0; i < 4; ++i) movers(world);
+  json former = world.tuner->save();
+  former["proposed"] = former["turns"]["proposed"];
+  former.erase("turns");
+  REQUIRE(world.tuner->load(former));
+  CHECK(world.tuner->save()["turns"]["proposed"] == 4);
 }
 
 TEST_CASE("auto: while many trials run the estimator has no turns") {
