@@ -70,13 +70,14 @@ bool TurboRegion::improves(const History& history, std::size_t i) const {
   const std::span<const double> values = history.values(i);
   const double broken = violation(values, 1), least = violation(history.values(*best_), 1);
   if (broken > 0 || least > 0) return broken < least;
-  std::vector<double> losses;  // of the results that keep the limits
+  const double loss = values[0], best = history.loss(*best_);
+  if (loss >= best) return false;  // nearly always: what follows looks at all results
+  std::vector<double> losses;      // of the results that keep the limits
   for (std::size_t k = 0; k < i; ++k) {
     if (history.kind(k) == History::Kind::usable && violation(history.values(k), 1) == 0) {
       losses.push_back(history.loss(k));
     }
   }
-  const double loss = values[0], best = history.loss(*best_);
   const auto quartile = losses.begin() + static_cast<std::ptrdiff_t>(losses.size() / 4);
   std::ranges::nth_element(losses, quartile);
   // Halves, because the difference of two losses may overflow.
