@@ -45,7 +45,7 @@ Result<TrialBackend::Adoption> LocalBackend::adopt(const TrialStart& start,
   Result<UniqueFd> spool = find_spool(files, start.attempt);
   if (!spool) {
     // The caller will take the attempt for dead, so it must not run.
-    hunt({path, start.attempt, {}});
+    hunt(start.job_id, start.attempt, {});
     return std::unexpected(spool.error());
   }
   if (!*spool) return adopt_without_spool(start);

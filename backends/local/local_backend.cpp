@@ -112,6 +112,8 @@ Result<void> LocalBackend::start(const TrialStart& start) {
   TRY(make_private_directories(path_ / "trials"));  // somebody may have removed it
   TrialFolder files = TRY(TrialFolder::make(folder(start.job_id)));
   TRY(end_unknown_attempts(files, start.job_id));
+  if (hunted_.contains({start.job_id, start.attempt}))
+    return fail("what is left of an attempt of this number is being killed");
   checkpoints_.cancel(start.job_id);
   const UniqueFd spool = TRY(files.create_spool(start.attempt));
   TrialInputs inputs = TRY(write_inputs(options_, start, folder(start.job_id), files));
@@ -152,7 +154,7 @@ Result<void> LocalBackend::end_unknown_attempts(const TrialFolder& files,
   for (const int attempt : files.attempts()) {
     const auto spool = files.open_spool(attempt);  // an error: the trial has put something there
     if (!spool || !*spool || !is_held(spool->get())) continue;
-    hunt({folder(job_id), attempt, read_facts(spool->get(), kBytesPerTrial)});
+    hunt(job_id, attempt, read_facts(spool->get(), kBytesPerTrial));
     return fail(fmt::format(
         "attempt {} still ran, of which this store knows nothing; it is killed first", attempt));
   }
@@ -241,7 +243,7 @@ void LocalBackend::force_end_later(Attempt& attempt) {
     Attempt& late = *found->second;
     late.forced = !late.gone;
     // The shim is one of the processes that this kills.
-    hunt({folder(late.job_id), late.number, late.spool.facts()});
+    hunt(late.job_id, late.number, late.spool.facts());
   });
 }
 

@@ -14,8 +14,10 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
@@ -84,7 +86,7 @@ class LocalBackend final : public TrialBackend {
   void force_end_later(Attempt& attempt);
   bool is_clear(Attempt& attempt);
   void look_again(Leftovers leftovers, std::function<void()> done);
-  void hunt(Leftovers leftovers);
+  void hunt(const std::string& job_id, int attempt, AttemptFacts facts);
   void mark(Attempt& attempt);
   void mark_changed(int watch_key);
   void wake();
@@ -104,6 +106,9 @@ class LocalBackend final : public TrialBackend {
   std::uint64_t started_ = 0;
   std::unordered_map<std::string, Attempt*> by_job_;
   std::unordered_map<int, Attempt*> by_watch_;
+  // Attempts whose leftovers are looked for. One of the same number must not start: it would be
+  // taken for a leftover.
+  std::multiset<std::pair<std::string, int>> hunted_;
   std::vector<Attempt*> ready_;  // attempts that may have something to read, each once
   // That fetch_status_results() returns first: of checkpoints and places.
   std::vector<TrialEvent> events_;

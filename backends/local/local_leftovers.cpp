@@ -27,8 +27,11 @@ bool LocalBackend::is_clear(Attempt& attempt) {
 }
 
 // Kills leftovers, without reporting the end.
-void LocalBackend::hunt(Leftovers leftovers) {
-  if (leftovers.look()) look_again(std::move(leftovers), nullptr);
+void LocalBackend::hunt(const std::string& job_id, int attempt, AttemptFacts facts) {
+  Leftovers leftovers(folder(job_id), attempt, std::move(facts));
+  if (!leftovers.look()) return;
+  const auto hunted = hunted_.emplace(job_id, attempt);
+  look_again(std::move(leftovers), [this, hunted] { hunted_.erase(hunted); });
 }
 
 // Looks again after a pause: a process in the middle of execve() shows its environment only then.
@@ -39,7 +42,7 @@ void LocalBackend::look_again(Leftovers leftovers, std::function<void()> done) {
                      alive = std::weak_ptr(alive_)](const auto& error) mutable {
     if (error || alive.expired()) return;
     if (leftovers.look()) return look_again(std::move(leftovers), std::move(done));
-    if (done) done();
+    done();
   });
 }
 
