@@ -8,12 +8,13 @@ namespace {
 
 // The parameter at the top that this point lacks from now on, with those in its options.
 void make_gap(const Space& space, Point& point, Rng& rng) {
-  std::size_t i = rng.index(space.params.size());
-  while (space.params[i].condition) --i;
-  const std::size_t top = i;
-  do {
+  std::size_t top = rng.index(space.params.size());
+  while (space.params[top].condition) --top;
+  point.values[top] = Point::kInactive;
+  for (std::size_t i = top + 1; i < space.params.size(); ++i) {
+    if (!is_descendant(space.params[i], top)) break;
     point.values[i] = Point::kInactive;
-  } while (++i < space.params.size() && is_descendant(space.params[i], top));
+  }
 }
 
 enum class Losses { any, one, vast };
