@@ -72,7 +72,7 @@ Point SearchRecord::draw(Rng& rng) const {
 }
 
 Point SearchRecord::early(Rng& rng) const {
-  const Point drawn = draw(rng);
+  Point drawn = draw(rng);
   if (first_lost_ || history_.size() + running_.size() != starts_) return drawn;
   Point first = drawn;
   for (std::size_t i = 0; i < first.values.size(); ++i) {
