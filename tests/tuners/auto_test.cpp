@@ -9,6 +9,10 @@ namespace attune::auto_test {
 const std::string kReals = R"({"x": {"_type": "uniform", "_value": [-5, 10]},
                                "y": {"_type": "uniform", "_value": [0, 15]}})";
 
+const std::string kBranches = R"({"model": {"_type": "choice", "_value": [
+    {"_name": "a", "x": {"_type": "uniform", "_value": [0, 1]}},
+    {"_name": "b", "y": {"_type": "uniform", "_value": [0, 1]}}]}})";
+
 double branin(const std::vector<double>& p) {
   const double a = p[1] - 5.1 / (4 * std::numbers::pi * std::numbers::pi) * p[0] * p[0] +
                    5 / std::numbers::pi * p[0] - 6;
@@ -83,9 +87,7 @@ TEST_CASE("auto: after three hundred proposals the evolution strategy has most t
 }
 
 TEST_CASE("auto: in a space of branches the evolution strategy has no turns") {
-  TunerWorld world("auto", R"({"model": {"_type": "choice", "_value": [
-      {"_name": "a", "x": {"_type": "uniform", "_value": [0, 1]}},
-      {"_name": "b", "y": {"_type": "uniform", "_value": [0, 1]}}]}})");
+  TunerWorld world("auto", kBranches);
   for (int i = 0; i < 20; ++i) movers(world);
   pretend_proposed(world, 300);
   std::string turns;
@@ -105,7 +107,7 @@ TEST_CASE("auto: a state of a version without the evolution strategy is loaded")
   CHECK(movers(other) == "CMA-ES ");
 }
 
-// Who proposes after ten trials with a loss of 1 and one with `lowest`.
+// Who proposes after twelve trials with a loss of 1 and one with `lowest`.
 std::string movers_after(double lowest, const std::string& space = kReals) {
   TunerWorld world("auto", space);
   for (int i = 0; i < 13; ++i) {
@@ -123,6 +125,7 @@ TEST_CASE("auto: while losses fall over decades the local search proposes alone"
   CHECK(movers_after(0.0101) != alone);
   CHECK(movers_after(0) != alone);  // zero and less have no decades
   CHECK(movers_after(-1) != alone);
+  CHECK(movers_after(0.0099, kBranches) != alone);
 }
 
 TEST_CASE("auto: a state of a version that looked at no losses is loaded") {
