@@ -118,11 +118,17 @@ class Browser:
             await asyncio.sleep(0.02)
         with open(port_file) as file:
             port, path = file.read().split()
-        socket = await websockets.connect(f"ws://127.0.0.1:{port}{path}", max_size=None, ping_interval=None)
-        self._socket = socket
-        targets = (await self._send("Target.getTargets", {}, None))["targetInfos"]
-        tab = next(one["targetId"] for one in targets if one["type"] == "page")
-        attached = await self._send("Target.attachToTarget", {"targetId": tab, "flatten": True}, None)
+        # The library's own limits are 10 and 20 s: little for the first browser of a fresh machine.
+        self._socket = await websockets.connect(f"ws://127.0.0.1:{port}{path}", max_size=None, ping_interval=None,
+                                                open_timeout=self.timeout)
+        # The port may be there before the tab is.
+        tabs = []
+        while not tabs:
+            if time.monotonic() > end:
+                raise TimeoutError("the browser opened no tab")
+            targets = (await self._send("Target.getTargets", {}, None))["targetInfos"]
+            tabs = [one["targetId"] for one in targets if one["type"] == "page"]
+        attached = await self._send("Target.attachToTarget", {"targetId": tabs[0], "flatten": True}, None)
         self._session = attached["sessionId"]
 
     async def _send(self, method, parameters, session):
