@@ -16,11 +16,10 @@
 #include "manager/cli/commands/stored_json.h"
 #include "manager/control/json_format.h"
 #include "manager/experiment/experiment_file.h"
-#include "manager/experiment/yaml.h"
+#include "manager/experiment/experiment_space.h"
 #include "manager/store/schema.h"
 #include "manager/store/store_reader.h"
 #include "os/standard_output.h"
-#include "os/trust.h"
 #include "protocol/codec.h"
 
 namespace attune {
@@ -144,8 +143,7 @@ Result<int> resume_experiment(const ResumeOptions& options, const Surroundings& 
   SessionSetup setup = TRY(find_programs(surroundings, options.daemon));
   bool new_space = false;
   if (!options.search_space.empty()) {
-    json wanted =
-        TRY(parse_yaml(TRY(read_trusted_file(options.search_space)), options.search_space)).value;
+    json wanted = TRY(read_search_space_file(options.search_space));
     new_space = wanted != experiment.search_space;
     experiment.search_space = std::move(wanted);
   }

@@ -362,7 +362,7 @@ Result<Experiment> read_experiment(const std::string& text, const fs::path& file
 Result<Experiment> read_stored_experiment(const json& document, const fs::path& directory) {
   Findings findings;
   auto experiment =
-      interpret_all(YamlDocument{document, {}},
+      interpret_all(YamlDocument::without_places(document),
                     {directory / "experiment", directory, "", Origin::store}, findings);
   TRY(findings.result());
   return *std::move(experiment);

@@ -16,43 +16,39 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Reads the search space from the file of searchSpaceFile. A .json file is read by the JSON reader,
-// which accepts files that are too large for the YAML reader, but gives no lines. If there are
-// mistakes, the file is read once more as YAML to get their lines.
-std::optional<json> read_space_file(const Section& top, const fs::path& path,
-                                    std::vector<SpaceFlaw>& flaws, std::optional<Space>& space) {
-  const auto text = read_user_text(path);
-  if (!text) {
-    top.error("searchSpaceFile", text.error().message);
-    return std::nullopt;
-  }
+// Reads the search space of a file's text. A .json file is read by the JSON reader, which accepts
+// files that are too large for the YAML reader, but gives no lines. If there are mistakes, the text
+// is read once more as YAML to get their lines.
+SpaceSection read_space_text(const std::string& text, const fs::path& path, Findings& findings) {
   YamlDocument document;
   const bool plain_json = path.extension() == ".json";
   if (plain_json) {
     std::optional<std::size_t> wrong_at;
-    auto value = parse_json(*text, {}, &wrong_at);
+    auto value = parse_json(text, {}, &wrong_at);
     if (!value) {
-      const Mark mark = wrong_at ? mark_at(*text, *wrong_at) : Mark{0, 0};
-      top.findings().add({path.string(), "", mark, value.error().message});
-      return std::nullopt;
+      const Mark mark = wrong_at ? mark_at(text, *wrong_at) : Mark{0, 0};
+      findings.add({path.string(), "", mark, value.error().message});
+      return {};
     }
-    document.value = *std::move(value);
+    document = YamlDocument::without_places(*std::move(value));
   } else {
-    auto parsed = parse_yaml(*text, path.string(), top.findings());
-    if (!parsed) return std::nullopt;
+    auto parsed = parse_yaml(text, path.string(), findings);
+    if (!parsed) return {};
     document = *std::move(parsed);
   }
-  space = parse_space(document.value, flaws);
-  Findings none;
-  if (plain_json && !flaws.empty()) {
-    if (auto again = parse_yaml(*text, path.string(), none))
+  std::vector<SpaceFlaw> flaws;
+  SpaceSection result;
+  result.space = parse_space(document.value, flaws);
+  result.sound = flaws.empty();
+  if (plain_json && !result.sound) {
+    Findings none;
+    if (auto again = parse_yaml(text, path.string(), none))
       document.marks = std::move(again->marks);
   }
-  for (const SpaceFlaw& flaw : flaws) {
-    const Mark mark = document.marks.empty() ? Mark{0, 0} : document.mark(flaw.place);
-    top.findings().add({path.string(), flaw.place, mark, flaw.message});
-  }
-  return std::move(document.value);
+  for (const SpaceFlaw& flaw : flaws)
+    findings.add({path.string(), flaw.place, document.mark(flaw.place), flaw.message});
+  result.value = std::move(document.value);
+  return result;
 }
 
 void read_constraints(const Section& top, Space& space) {
@@ -77,20 +73,31 @@ SpaceSection read_space_section(const Section& top, const fs::path& base) {
     top.error("searchSpaceFile", "exactly one of searchSpace and searchSpaceFile is needed");
   if (!both && !file && !inline_space && !top.wrong("searchSpaceFile"))
     top.error("searchSpace", "missing: exactly one of searchSpace and searchSpaceFile is needed");
-  std::vector<SpaceFlaw> flaws;
   if (inline_space) {
+    std::vector<SpaceFlaw> flaws;
     result.value = inline_space->value();
     result.space = parse_space(result.value, flaws);
+    result.sound = flaws.empty();
     for (const SpaceFlaw& flaw : flaws) inline_space->error(flaw.place, flaw.message);
   } else if (file) {
     const fs::path path = (base / *file).lexically_normal();
-    if (auto value = read_space_file(top, path, flaws, result.space))
-      result.value = *std::move(value);
+    if (const auto text = read_user_text(path))
+      result = read_space_text(*text, path, top.findings());
+    else
+      top.error("searchSpaceFile", text.error().message);
   }
+  if (both) result.sound = false;
   if (!result.space || both) return result;
   read_constraints(top, *result.space);
-  result.sound = flaws.empty() && !top.wrong("constraints");
+  if (top.wrong("constraints")) result.sound = false;
   return result;
+}
+
+Result<json> read_search_space_file(const fs::path& file) {
+  Findings findings;
+  SpaceSection read = read_space_text(TRY(read_user_text(file)), file, findings);
+  TRY(findings.result());
+  return std::move(read.value);
 }
 
 void check_initial_points(const Section& top, const Space& space) {

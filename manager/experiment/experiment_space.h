@@ -20,6 +20,10 @@ struct SpaceSection {
 // `base`: the folder to which the path of searchSpaceFile is relative.
 SpaceSection read_space_section(const Section& top, const std::filesystem::path& base);
 
+// Reads a search space that stands alone in a YAML or JSON file. Errors: those of read_user_text(),
+// and all mistakes in the space, each with its line and column.
+Result<json> read_search_space_file(const std::filesystem::path& file);
+
 // Checks that the initial points lie in the space and meet the constraints.
 void check_initial_points(const Section& top, const Space& space);
 

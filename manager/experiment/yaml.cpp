@@ -278,12 +278,12 @@ std::string yaml_text(const json& value) {
 
 Mark YamlDocument::mark(const std::string& path) const {
   std::string known = path;
-  while (!known.empty()) {
+  while (true) {
     if (const auto found = marks.find(known); found != marks.end()) return found->second;
+    if (known.empty()) return {};
     const std::size_t cut = known.find_last_of(".[");
     known.resize(cut == std::string::npos ? 0 : cut);
   }
-  return {};
 }
 
 std::optional<YamlDocument> parse_yaml(const std::string& text, const std::string& name,
@@ -300,7 +300,7 @@ std::optional<YamlDocument> parse_yaml(const std::string& text, const std::strin
   } catch (const YAML::Exception& error) {
     // yaml-cpp cannot read all JSON: not a character written as two \u escapes. The JSON reader
     // can, but gives no marks.
-    if (auto value = parse_json(text)) return YamlDocument{*std::move(value), {}};
+    if (auto value = parse_json(text)) return YamlDocument::without_places(*std::move(value));
     YamlMistake mistake = explain_yaml(text, mark_of(error.mark), fault_of(error.msg));
     if (mistake.message.empty()) mistake.message = "not valid YAML: " + error.msg;
     findings.add({name, "", mistake.at, std::move(mistake.message)});

@@ -18,8 +18,11 @@ namespace attune {
 struct YamlDocument {
   json value;
   // "tuner.classArgs.seed", "list[2]" -> where the key or the item begins. Very long paths are left
-  // out.
+  // out. "" -> what stands for all others; not there: the first line.
   std::map<std::string, Mark> marks;
+
+  // A document that was read from no YAML: no place in it is known.
+  static YamlDocument without_places(json value) { return {std::move(value), {{"", {0, 0}}}}; }
 
   Mark mark(const std::string& path) const;  // of the path, else of the nearest one above it
 };

@@ -6,13 +6,12 @@
 #include "manager/cli/commands/manager_answer.h"
 #include "manager/cli/commands/shell_words.h"
 #include "manager/control/json_format.h"
-#include "manager/experiment/yaml.h"
+#include "manager/experiment/experiment_space.h"
 #include "manager/interchange/import_file.h"
 #include "manager/store/experiment_lock.h"
 #include "manager/store/store_reader.h"
 #include "os/atomic_file.h"
 #include "os/standard_output.h"
-#include "os/trust.h"
 
 namespace attune {
 namespace {
@@ -128,8 +127,7 @@ Result<int> request(const UpdateOptions& options, const Console& console) {
   const StoredExperiment experiment = TRY(find_experiment(options.which));
   UpdateRequest update;
   if (!options.search_space.empty())
-    update.search_space =
-        TRY(parse_yaml(TRY(read_trusted_file(options.search_space)), options.search_space)).value;
+    update.search_space = TRY(read_search_space_file(options.search_space));
   update.concurrency = options.concurrency;
   update.max_seconds = options.max_seconds;
   update.max_trials = options.max_trials;

@@ -76,9 +76,11 @@ TEST_CASE("attune resume: in another search space") {
   const Folder folder;
   REQUIRE(folder.run_experiment().code == 0);
   std::ofstream(folder.path / "wrong.yaml") << "x: {_type: uniform}\n";
-  for (const char* wrong : {"wrong.yaml", "nowhere.yaml"}) {
+  for (const auto& [wrong, why] : {std::pair{"wrong.yaml", "wrong.yaml:1:1: x._value: missing"},
+                                   std::pair{"nowhere.yaml", "nowhere.yaml"}}) {
     const Run refused = folder.resume({"--max-trials", "4", "--search-space", wrong});
     CHECK(refused.code == 2);
+    CHECK_THAT(refused.err, Contains(why));
     CHECK(folder.stored().runs == 1);
   }
   SECTION("the tuner goes on, and is told") {

@@ -60,6 +60,20 @@ TEST_CASE("requests: without a manager nothing happens, and the cure is named") 
                              where + " starts one\n");
 }
 
+TEST_CASE("requests: mistakes of a new search space are named with their file and line") {
+  const World world;
+  Printed printed;
+  auto update = world.options<UpdateOptions>();
+  update.search_space = (world.folder.path / "new.yaml").string();
+  std::ofstream(update.search_space) << "lr:\n  _type: uniform\n  _value: [0, 1]\n"
+                                        "  _prior: {_value: 5}\nn: {_type: randint}\n";
+  const auto code = request(update, printed.console);
+  REQUIRE_FALSE(code.has_value());
+  CHECK_THAT(code.error().message,
+             Catch::Contains("new.yaml:4:12: lr._prior._value: 5 is outside of [0, 1]") &&
+                 Catch::Contains("new.yaml:5:1: n._value: missing"));
+}
+
 TEST_CASE("requests: without a manager a resume is named that would do what was asked") {
   const World world;
   const std::string resume =
