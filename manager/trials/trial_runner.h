@@ -162,7 +162,7 @@ class TrialRunner final : public Decider::Listener {
   void give_back(LiveTrial& trial);
   void fail_pause(const LiveTrial& trial);
   bool pause_without_attempt(LiveTrial& trial, FailureClass failure, bool with_files);
-  void finish_pause(LiveTrial& trial);
+  void finish_pause(LiveTrial& trial, bool with_files);
   void conclude(LiveTrial& trial, TrialStatus status, std::string reason);
   void count_end(const TrialRecord& trial);
   void tell_end(const TrialRecord& trial);

@@ -217,7 +217,7 @@ void TrialRunner::handle(LiveTrial& trial, const TrialFinished& finished) {
         if (end.how == Ending::succeeded) break;
         return give_back(trial);
       case Kind::pause:
-        if (end.how == Ending::paused) return finish_pause(trial);
+        if (end.how == Ending::paused) return finish_pause(trial, true);
         if (failure && pause_without_attempt(trial, *failure, end.with_grace)) return;
         // While the experiment ends no attempt starts, so that the retry is left to a later
         // manager.
@@ -269,9 +269,11 @@ bool TrialRunner::try_again(LiveTrial& trial, FailureClass failure) {
 }
 
 // The attempt was stopped because the experiment ends. If the experiment can be resumed, and the
-// retry rules allow it, the trial becomes pending again, and its files become a checkpoint.
+// retry rules allow it, the trial becomes pending again, and its files become a checkpoint: if the
+// attempt has begun, else they are those of an earlier one.
 void TrialRunner::give_back(LiveTrial& trial) {
   TrialRecord& record = trial.record;
+  const bool has_begun = !trial.waits;
   const bool resumable = over_->kind != ExperimentEnd::Kind::completed;
   const bool again = resumable && trial.rules->retries[FailureClass::stopped].how != RetryHow::skip;
   if (!again) return conclude(trial, TrialStatus::user_canceled, trial.asked->reason);
@@ -280,7 +282,7 @@ void TrialRunner::give_back(LiveTrial& trial) {
   set_status(trial, TrialStatus::pending,
              "it was stopped with the experiment, and goes on with it");
   trial.asked.reset();  // the request was about the attempt, which has ended
-  checkpoints_.save(trial);
+  if (has_begun) checkpoints_.save(trial);
 }
 
 // If the decider waits for a pause, tells it that the pause has failed: the trial gets another
@@ -296,29 +298,29 @@ void TrialRunner::fail_pause(const LiveTrial& trial) {
 bool TrialRunner::pause_without_attempt(LiveTrial& trial, FailureClass failure, bool with_files) {
   const auto from = retry_from(trial, failure);
   if (!from || *from != trial.resumes_from()) return false;
-  if (with_files && trial.rules->retries[failure].resumes()) {
-    finish_pause(trial);
-    return true;
-  }
-  trial.record.end_time = 0;
-  set_status(trial, TrialStatus::paused, trial.asked->reason);
-  trial.asked.reset();
-  proposals_.may_have_more();
-  if (!decider_lost_) decider_.on_paused(trial.record.job_id, "");
+  finish_pause(trial, with_files && trial.rules->retries[failure].resumes());
   return true;
 }
 
-void TrialRunner::finish_pause(LiveTrial& trial) {
+// `with_files`: the attempt has left files, which become a checkpoint. One that still waited for
+// the backend has none: what is there is of an earlier attempt.
+void TrialRunner::finish_pause(LiveTrial& trial, bool with_files) {
+  const bool has_begun = !trial.waits;
   trial.record.end_time = 0;
   set_status(trial, TrialStatus::paused, trial.asked->reason);
   trial.asked.reset();
-  trial.pausing = checkpoints_.save(trial);
+  if (with_files && has_begun) {
+    trial.pausing = checkpoints_.save(trial);
+    return;
+  }
+  proposals_.may_have_more();
+  if (!decider_lost_) decider_.on_paused(trial.record.job_id, "");
 }
 
 // Ends the trial for good. Destroys `trial`.
 void TrialRunner::conclude(LiveTrial& trial, TrialStatus status, std::string reason) {
   const std::string job_id = trial.record.job_id;
-  const bool save_now = trial.save_at_end && trial.record.attempts > 0;
+  const bool save_now = trial.save_at_end && trial.record.attempts > 0 && !trial.waits;
   if (save_now) checkpoints_.save(trial);
   checkpoints_.start_from(trial, "");
   const auto removed = table_.remove(job_id);

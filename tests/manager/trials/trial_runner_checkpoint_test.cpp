@@ -132,6 +132,42 @@ TEST_CASE("runner: of a trial that waits for a worker no files are saved") {
   CHECK(w.backend.started.back().checkpoint == "t0000-1");
 }
 
+TEST_CASE("runner: an attempt that ends while it waits for a worker leaves no files") {
+  RunnerOptions options = World::limits(2, 5);
+  options.trial.checkpoint_at_end = true;
+  World w(options);
+  w.ready();
+  w.propose();
+  w.decider.listener->on_save("t0000");
+  w.pump();
+  w.propose("", "t0000-1");
+  w.backend.events.push_back(TrialPlace{"t0001", "waits for a worker", 0});
+  w.pump();
+  w.decider.take();
+  SECTION("it is paused") {
+    w.decider.listener->on_pause("t0001", "others first");
+    w.end("t0001", Ending::paused);
+    w.pump();
+    CHECK(w.notes.all["t0001"].status == TrialStatus::paused);
+    CHECK(w.decider.take().front() == "paused t0001 ");
+    w.propose("t0001");
+    CHECK(w.backend.started.back().checkpoint == "t0000-1");
+  }
+  SECTION("it is stopped early") {
+    w.decider.listener->on_stop("t0001", "it is bad");
+    w.end("t0001", Ending::stopped);
+    w.pump();
+    CHECK(w.notes.all["t0001"].status == TrialStatus::early_stopped);
+  }
+  SECTION("the experiment is interrupted") {
+    w.runner.interrupt("SIGINT");
+    w.end("t0001", Ending::stopped);
+    w.pump();
+    CHECK(w.notes.all["t0001"].status == TrialStatus::pending);
+  }
+  CHECK(w.backend.saves == Calls{"t0000-1"});
+}
+
 TEST_CASE("runner: what a trial has saved that was lost with grace is what it goes on from") {
   World w(World::limits(1, 3));
   w.ready();
