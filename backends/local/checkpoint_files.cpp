@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,7 +17,6 @@
 #include <utility>
 
 #include "backends/trial_folder.h"
-#include "os/directory_entries.h"
 #include "os/trust.h"
 #include "os/unique_fd.h"
 
@@ -47,7 +48,16 @@ done)";
 
 constexpr char kRemoveAll[] = R"(rm -rf -- "$@")";
 
-ProcessSpec shell(const char* script, const std::vector<std::string>& arguments) {
+// $1: the directory. Removes what is unfinished in it.
+constexpr char kTidy[] = R"(rm -rf -- "$1"/*.new "$1"/*.old)";
+
+// Goes before a removal. $1: the directory that must first be locked; may be empty.
+constexpr char kWait[] = R"(
+[ -z "$1" ] || { exec 9<"$1"; flock -x 9; }
+shift
+)";
+
+ProcessSpec shell(const std::string& script, const std::vector<std::string>& arguments) {
   ProcessSpec spec;
   spec.arguments = {"/bin/sh", "-c", script, "sh"};
   spec.arguments.insert(spec.arguments.end(), arguments.begin(), arguments.end());
@@ -57,6 +67,23 @@ ProcessSpec shell(const char* script, const std::vector<std::string>& arguments)
 }
 
 constexpr char kBadId[] = "a checkpoint is named by letters, digits, '-' and '_'";
+
+// For its lock. None: it is not there, or others may open it, too.
+UniqueFd open_for_lock(const std::filesystem::path& path) {
+  UniqueFd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat status = {};
+  const bool ours = folder && ::fstat(folder.get(), &status) == 0 && status.st_uid == ::geteuid() &&
+                    (status.st_mode & 077) == 0;
+  return ours ? std::move(folder) : UniqueFd();
+}
+
+// A removal that first waits for the copies of a killed manager, and for removals that go on
+// without theirs.
+ProcessSpec late_removal(const std::filesystem::path& path, const char* script,
+                         std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), open_for_lock(path) ? path.string() : "");
+  return shell(std::string(kWait) + script, arguments);
+}
 
 UniqueFd memory_file() { return UniqueFd(::memfd_create("output", MFD_CLOEXEC)); }
 
@@ -108,14 +135,15 @@ CheckpointFiles::~CheckpointFiles() {
   for (const auto& task : tasks_) {
     if (task->answered) task->process.reset();
   }
+  lock_ = {};
   finish_removals();
 }
 
 // Removals are often requested just before the manager ends, and the manager does not wait for a
 // disk. So the processes run on without a parent, and init reaps them. The removals that have not
-// begun share one process for each script.
+// begun share one process for each script, which waits for the copies of a killed manager.
 void CheckpointFiles::finish_removals() {
-  for (const char* script : {kRemove, kRemoveAll}) {
+  for (const char* script : {kTidy, kRemove, kRemoveAll}) {
     std::vector<std::string> folders;
     for (const auto& task : tasks_) {
       if (task->script != script) continue;
@@ -125,20 +153,21 @@ void CheckpointFiles::finish_removals() {
         folders.insert(folders.end(), task->arguments.begin(), task->arguments.end());
       }
     }
-    if (!folders.empty()) std::ignore = spawn_process(shell(script, folders));
+    if (!folders.empty())
+      std::ignore = spawn_process(late_removal(path_, script, std::move(folders)));
   }
 }
 
 void CheckpointFiles::set_path(const std::filesystem::path& checkpoints) {
   path_ = checkpoints;
-  std::vector<std::string> unfinished, subjects;
-  for (const auto& entry : entries_of(path_)) {
-    const std::string extension = entry.extension().string();
-    if (extension != ".new" && extension != ".old") continue;
-    unfinished.push_back(entry.string());
-    subjects.push_back("c " + entry.stem().string());
-  }
-  if (!unfinished.empty()) add(std::make_unique<Task>(Task{subjects, kRemoveAll, unfinished}));
+  std::error_code none;
+  if (std::filesystem::is_directory(path_, none))
+    add(std::make_unique<Task>(Task{{}, kTidy, {path_.string()}}));
+}
+
+void CheckpointFiles::take_lock() {
+  lock_ = open_for_lock(path_);
+  if (lock_ && ::flock(lock_.get(), LOCK_SH | LOCK_NB) != 0) lock_ = {};
 }
 
 void CheckpointFiles::save(const std::string& job_id, const std::filesystem::path& from,
@@ -208,6 +237,7 @@ void CheckpointFiles::run() {
         task.subjects, [&](const std::string& subject) { return busy.contains(subject); });
     busy.insert(task.subjects.begin(), task.subjects.end());
     if (!task.process && free && start(task)) ++running_;
+    if (task.script == kTidy) return;
   }
 }
 
@@ -229,11 +259,14 @@ bool CheckpointFiles::start(Task& task) {
     if (auto made = make_private_directories(path_); !made) {
       return end(task, made.error().message, 0), false;
     }
+    if (!lock_) take_lock();
   }
-  ProcessSpec spec = shell(task.script, task.arguments);
+  ProcessSpec spec = task.script == kTidy ? late_removal(path_, kTidy, task.arguments)
+                                          : shell(task.script, task.arguments);
   task.output = memory_file();
   task.errors = memory_file();
   spec.descriptors = {{1, task.output.get()}, {2, task.errors.get()}};
+  if (task.answered && lock_) spec.descriptors.emplace_back(3, lock_.get());
   auto process = ChildProcess::spawn(io_, spec, [this, &task](ExitStatus status) {
     --running_;
     const std::string error = beginning_of(task.errors);

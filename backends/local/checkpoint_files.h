@@ -6,6 +6,11 @@
 // A save always copies (--reflink=auto: without cost if the file system can). Moving the directory
 // of an ended trial would be quicker, but then a second checkpoint of it would be empty.
 //
+// The programs outlive a manager that is killed. So each copy holds a shared lock of the directory
+// checkpoints/, and the next manager does nothing there before it has had the exclusive one. Else a
+// late copy would make a checkpoint that nobody knows. A directory that others may open is not
+// locked: they could hold the lock for ever.
+//
 // The size of a checkpoint is what it takes from the disk: the blocks of its files and directories,
 // and 4096 bytes for each of them, because each takes one of the disk's limited inodes. A hole
 // takes nothing, and a file with two names counts once.
@@ -22,6 +27,7 @@
 #include "backends/checkpoint_folders.h"
 #include "backends/trial_backend.h"
 #include "os/process.h"
+#include "os/unique_fd.h"
 
 namespace attune {
 
@@ -35,8 +41,8 @@ class CheckpointFiles {
   CheckpointFiles(boost::asio::io_context& io, std::function<void(CheckpointStored)> on_saved);
   ~CheckpointFiles();  // gives up running copies; removals continue without this process
 
-  // Sets the directory, and removes the unfinished copies, and unfinished removals, that a killed
-  // manager left there.
+  // Sets the directory. What was asked for afterwards waits until the programs of a killed manager
+  // have ended, and until what they left unfinished, copies and removals, is removed.
   void set_path(const std::filesystem::path& checkpoints);
   std::filesystem::path folder(const std::string& id) const { return path_ / id; }
 
@@ -57,10 +63,12 @@ class CheckpointFiles {
   bool start(Task& task);
   void end(Task& task, std::string error, double bytes);
   void finish_removals();
+  void take_lock();
 
   boost::asio::io_context& io_;
   std::function<void(CheckpointStored)> on_saved_;
   std::filesystem::path path_;
+  UniqueFd lock_;  // the shared one; the copies inherit it
   int running_ = 0;
   std::list<std::unique_ptr<Task>> tasks_;  // waiting and running, in the order of the calls
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // see ChildProcess
