@@ -26,7 +26,7 @@ import subprocess
 import sys
 import tempfile
 
-from pool_programs import Pool, judge, kill, processes_in, stop, wait_for
+from pool_programs import Pool, judge, kill, stop, wait_for, wait_until_none_in
 
 FIRST, SECOND = 't0000.0', 't0001.0'
 WORKLOAD = {'commander': 'naive', 'learner': {'limits': {'attempts': 2}}, 'collector': {},
@@ -295,7 +295,7 @@ def check(pool, manager, trials=2):
 
 def end(pool):
     pool.coordinator.send_signal(signal.SIGINT)
-    wait_for(lambda: processes_in(pool.folder) == [], 'the last process to end')
+    wait_until_none_in(pool.folder)
 
 
 def main():

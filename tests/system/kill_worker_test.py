@@ -23,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 
-from pool_programs import Pool, judge, kill, processes_in, stop, wait_for
+from pool_programs import Pool, judge, kill, processes_in, stop, wait_for, wait_until_none_in
 
 FIRST, AGAIN, SECOND = 't0000.0', 't0000.1', 't0001.0'
 
@@ -222,7 +222,7 @@ def check(pool, manager, wanted):
         if worker['tasks'] or worker['used'].get('cpu', 0) != 0:
             problems.append(f'not free again: {worker}')
     pool.coordinator.send_signal(signal.SIGINT)
-    wait_for(lambda: processes_in(pool.folder) == [], 'the last process to end')
+    wait_until_none_in(pool.folder)
     return problems
 
 

@@ -33,7 +33,7 @@ import time
 
 from kill_manager_test import daemon_of
 from pausing_places import PLACES, ROOT, Local
-from pool_programs import processes_in, wait_for
+from pool_programs import wait_for, wait_until_none_in
 
 SKIPPED = 77  # SKIP_RETURN_CODE in tests/CMakeLists.txt
 
@@ -311,7 +311,7 @@ def play(options, tuner, place, folder):
     finally:
         experiment.manager.kill()  # it has ended, unless the test has failed
     # Also those that delete files when the manager has ended.
-    wait_for(lambda: not processes_in(folder / 'exp'), 'the last process to end')
+    wait_until_none_in(folder / 'exp')
     problems += check(experiment, options, done)
     if options.running == 1 and experiment.decisions() != undisturbed.decisions():
         pairs = [pair for pair in zip(experiment.decisions(), undisturbed.decisions())

@@ -72,6 +72,24 @@ def processes_in(folder, program=''):
     return [pid for pid in found if pid != os.getpid()]
 
 
+def is_any_in_exec():
+    """Whether a process is in the middle of execve(): it shows no command line yet, so processes_in() misses it."""
+    for entry in pathlib.Path('/proc').glob('[0-9]*'):
+        try:
+            os.readlink(entry / 'exe')  # threads of the kernel and the dead have none
+            if not (entry / 'cmdline').read_bytes():
+                return True
+        except OSError:
+            pass
+    return False
+
+
+def wait_until_none_in(folder):
+    """Waits until no process has this folder in its command line, also none that is just being started."""
+    # In this order: who has got its command line in between is seen by the second look.
+    wait_for(lambda: not is_any_in_exec() and not processes_in(folder), f'the last process in {folder} to end')
+
+
 def is_used(folder):
     """Whether a process has a file below it open; of processes of other users nobody can say."""
     for process in pathlib.Path('/proc').glob('[0-9]*'):
