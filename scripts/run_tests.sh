@@ -13,6 +13,6 @@ ctest --preset "$preset" --parallel "$(nproc)" --timeout 300 --no-tests=error "$
   >"$log" 2>&1 || status=$?
 # Of a failure the reader sees what the tests printed, without the lines of thousands that passed.
 [ $status -eq 0 ] ||
-  grep -vE '^ +Start +[0-9]+: |^ *[0-9]+/[0-9]+ Test +#[0-9]+: .* Passed +[0-9.]+ sec' "$log"
-grep 'tests passed' "$log" || tail -n 20 "$log"
+  grep -avE '^ +Start +[0-9]+: |^ *[0-9]+/[0-9]+ Test +#[0-9]+: .* Passed +[0-9.]+ sec' "$log"
+grep -a 'tests passed' "$log" || tail -n 20 "$log"
 exit $status
