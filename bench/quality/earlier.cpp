@@ -78,6 +78,9 @@ Problem copy_of(const Problem& problem, Kinship kinship, Rng rng) {
   };
   Problem copy = problem;
   copy.value = [map, value = problem.value](const json& p) { return value(map(p)); };
+  if (problem.values) {
+    copy.values = [map, values = problem.values](const json& p) { return values(map(p)); };
+  }
   if (problem.failing) {
     copy.failing = [map, failing = problem.failing](const json& p) { return failing(map(p)); };
   }
