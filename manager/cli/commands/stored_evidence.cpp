@@ -34,7 +34,7 @@ Result<StoredEvidence> stored_evidence(StoreReader& reader, const StoredExperime
   TrialFilter filter;
   filter.statuses = {TrialStatus::succeeded};
   if (most) {
-    const std::int64_t trials = TRY(reader.next_sequence(experiment));
+    const std::int64_t trials = TRY(reader.tally(experiment)).succeeded;
     filter.every = std::max<std::int64_t>(1, (trials + *most - 1) / *most);
   }
   TRY(reader.trials(experiment, filter, [&](const TrialRecord& trial) {
