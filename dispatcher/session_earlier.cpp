@@ -22,6 +22,7 @@ void Session::learn_from_earlier() {
 std::vector<Session::Ask> Session::give_starts(std::vector<Ask> asks, Replies& replies) {
   std::vector<Ask> others;
   for (const Ask& ask : asks) {
+    while (started_ < starts_.size() && is_tried(starts_[started_])) ++started_;
     if (started_ >= starts_.size()) {
       others.push_back(ask);
       continue;

@@ -273,7 +273,10 @@ json Session::save() const {
   if (!space_) return state;  // before the first space there is nothing else
   if (first_due_) state["first_due"] = true;
   state["tuner"] = tuner_->save();
-  if (!earlier_.empty()) state["started"] = started_;
+  if (!earlier_.empty()) {
+    state["started"] = started_;
+    state["starts"] = starts_.size();  // a tuner that has changed its way since has fewer
+  }
   state["trials"] = save_trials();
   state["held"] = save_held();
   state["set_aside"] = save_set_aside();
@@ -309,6 +312,11 @@ Result<void> Session::load(std::optional<Space> space, const json& state) {
     const auto started = TRY(integer_at(state, "started"));
     if (started < 0) return fail("saved state: \"started\" is negative");
     started_ = static_cast<std::size_t>(started);
+    if (state.contains("starts")) {  // an earlier attuned did not say it
+      const auto starts = TRY(integer_at(state, "starts"));
+      if (starts < 0) return fail("saved state: \"starts\" is negative");
+      starts_.resize(std::min(starts_.size(), static_cast<std::size_t>(starts)));
+    }
   }
   TRY(tuner_->load(TRY(value_at(state, "tuner"))));
   history_ = TRY(load_history(*space_, TRY(object_at(state, "history")),

@@ -1,7 +1,9 @@
 // What earlier experiments found, from the manager to the tuner.
 #include <catch2/catch.hpp>
+#include <set>
 
 #include "dispatcher/earlier.h"
+#include "protocol/earlier_limits.h"
 #include "space/parse.h"
 #include "tests/support/exact_state.h"
 #include "tests/support/transcript_text.h"
@@ -36,6 +38,20 @@ TEST_CASE("earlier: what cannot be read is refused with its place") {
   const json long_one = {{{"name", "a"}, {"trials", json::array_t(201, trial)}}};
   CHECK(read_earlier(long_one).error().message ==
         "earlier[0].trials: 201 trials; at most 200 are possible");
+}
+
+TEST_CASE("earlier: what a manager may send of wide spaces can be read") {
+  CHECK(most_earlier_trials(1, 5) == kMostEarlierTrials);
+  CHECK(most_earlier_trials(20, 20'000) == 1);
+  for (const auto& [experiments, parameters] :
+       {std::pair<std::size_t, std::size_t>{20, 150}, {1, 700}, {2, 3000}}) {
+    json configuration = json::object();
+    for (std::size_t i = 0; i < parameters; ++i) configuration["p" + std::to_string(i)] = i;
+    const json trial = {{"parameters", std::move(configuration)}, {"loss", 1}};
+    const json::array_t trials(most_earlier_trials(experiments, parameters), trial);
+    const json all(json::array_t(experiments, {{"name", "a"}, {"trials", trials}}));
+    CHECK(parse_json(dump_json(all)).has_value());
+  }
 }
 
 const std::string kSpace = R"({"x": {"_type": "uniform", "_value": [0, 1]},
@@ -94,6 +110,45 @@ TEST_CASE("earlier: saved and loaded anywhere, the first trials are what was bes
   }
   const std::string answers = check_everywhere(start, script);
   CHECK_THAT(answers, Catch::Contains(R"("x":0.3)"));
+}
+
+TEST_CASE("earlier: what was best there is not tried twice") {
+  json initialize_with_default = parsed(initialize());
+  json& space = initialize_with_default["search_space"];
+  space["x"]["_default"] = 0.05 * 6;
+  space["n"]["_default"] = 7;
+  space["c"]["_default"] = "b";
+  const auto daemon = Stepped::make("GP", {{"seed", 3}, {"optimize_mode", "minimize"}});
+  daemon->send("IN", dump_json(initialize_with_default));
+  daemon->send("GE", "3");
+  std::set<std::string> different;
+  int proposals = 0;
+  for (const Frame& frame : daemon->take()) {
+    if (frame.code != "TR") continue;
+    ++proposals;
+    different.insert(dump_json(parsed(frame.payload)["parameters"]));
+  }
+  CHECK(proposals == 3);
+  CHECK(different.size() == 3);
+}
+
+TEST_CASE("earlier: saved and loaded anywhere, also when auto begins to pause trials") {
+  DispatcherOptions options;
+  options.wants_reports = true;
+  options.capabilities = {.sync = true, .pause = true, .checkpoint = true, .reason = true};
+  const Start start = [&] {
+    Context context;
+    context.pauses = true;
+    auto made = make_tuner(builtin_tuners(), "auto", {{"optimize_mode", "minimize"}}, context, 3);
+    REQUIRE(made.has_value());
+    return std::make_unique<Stepped>(std::move(made->tuner), false, nullptr, options);
+  };
+  const std::string other = R"({"x": {"_type": "uniform", "_value": [0, 2]}})";
+  const std::string report = R"({"default": 0.3, "training_iteration": 1})";
+  const Script script = {{"IN", initialize()},  {"GE", "1"},   metric("PERIODICAL", 0, "A", report),
+                         checkpoint("A", "c1"), {"SS", other}, {"GE", "3"}};
+  const std::string answers = check_everywhere(start, script);
+  CHECK_THAT(answers, Catch::Contains("CP"));
 }
 
 TEST_CASE("earlier: a tuner that cannot learn from them goes on without") {
