@@ -93,12 +93,17 @@ Result<StoredExperiment> StoreReader::find(const std::string& id_or_name) {
   std::vector<StoredExperiment> all = TRY(experiments());
   if (all.empty()) return fail(fmt::format("no experiments in {} yet", state_->file.string()));
   if (id_or_name.empty()) {
+    if (!state_->is_experiment) return std::move(all.front());
     std::error_code ignored;
     for (StoredExperiment& each : all) {
-      if (state_->is_experiment && fs::equivalent(each.directory, state_->folder, ignored))
-        return std::move(each);
+      if (fs::equivalent(each.directory, state_->folder, ignored)) return std::move(each);
     }
-    return std::move(all.front());
+    // The rows of a copy name the folders of the original. Each folder has the id for its name.
+    for (StoredExperiment& each : all) {
+      if (each.id == state_->folder.filename().string()) return std::move(each);
+    }
+    return fail(fmt::format("{} is the folder of none of the experiments in {}: {}",
+                            state_->folder.string(), state_->file.string(), listed(all)));
   }
   std::vector<StoredExperiment> found;
   for (StoredExperiment& each : all) {

@@ -173,8 +173,8 @@ class StoreReader {
 
   Result<std::vector<StoredExperiment>> experiments();  // the newest first
   // Finds an experiment by its id, the beginning of its id if no other begins so, or its name (the
-  // newest of that name). Empty: the experiment whose folder was opened, else the newest. Errors
-  // list the experiments that exist.
+  // newest of that name). Empty: the experiment whose folder was opened; if that is a working
+  // directory, the newest. Errors list the experiments that exist.
   Result<StoredExperiment> find(const std::string& id_or_name);
 
   Result<Tally> tally(const StoredExperiment& experiment);
