@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "manager/store/schema.h"
 #include "manager/store/store_reader.h"
 #include "protocol/earlier_limits.h"
 
@@ -15,20 +16,32 @@ struct Scored {
   double loss = 0;
 };
 
-// The best kMostEarlierTrials / 2, and evenly spaced ones of the rest.
-std::vector<Scored> picked(std::vector<Scored> all) {
+// The best most / 2, and evenly spaced ones of the rest.
+std::vector<Scored> picked(std::vector<Scored> all, std::size_t most) {
   std::ranges::stable_sort(all, {}, &Scored::loss);
-  if (all.size() <= kMostEarlierTrials) return all;
-  constexpr std::size_t kBest = kMostEarlierTrials / 2;
-  const std::size_t others = kMostEarlierTrials - kBest;
+  if (all.size() <= most) return all;
+  const std::size_t best = most / 2;
+  const std::size_t others = most - best;
   for (std::size_t i = 0; i < others; ++i) {
-    all[kBest + i] = all[kBest + i * (all.size() - kBest) / others];
+    all[best + i] = all[best + i * (all.size() - best) / others];
   }
-  all.resize(kMostEarlierTrials);
+  all.resize(most);
   return all;
 }
 
-Result<json> trials_of(StoreReader& reader, const StoredExperiment& stored) {
+// Without what the search space does not know, which may be much. Null: no object.
+json known_ones(const json& parameters, const json& search_space) {
+  if (!parameters.is_object()) return nullptr;
+  json known = json::object();
+  for (const auto& [name, value] : parameters.items()) {
+    if (search_space.contains(name)) known[name] = value;
+  }
+  return known;
+}
+
+// At most `most` of them. `search_space`: of the experiment that learns.
+Result<json> trials_of(StoreReader& reader, const StoredExperiment& stored,
+                       const json& search_space, std::size_t most) {
   const Objective& objective = stored.objective();
   const auto loss_of = [&](const TrialRecord& trial) {
     auto score = trial.score(objective.metric);
@@ -43,12 +56,12 @@ Result<json> trials_of(StoreReader& reader, const StoredExperiment& stored) {
     return true;
   }));
   filter.numbers.emplace();
-  for (const Scored& each : picked(std::move(all))) filter.numbers->push_back(each.trial);
+  for (const Scored& each : picked(std::move(all), most)) filter.numbers->push_back(each.trial);
   std::ranges::sort(*filter.numbers);
   json trials = json::array();
   TRY(reader.trials(stored, filter, [&](const TrialRecord& trial) {
-    json parameters = trial.proposed.parameters;
-    if (parameters.is_object()) {
+    json parameters = known_ones(trial.proposed.parameters, search_space);
+    if (!parameters.is_null()) {
       trials.push_back({{"parameters", std::move(parameters)}, {"loss", *loss_of(trial)}});
     }
     return true;
@@ -58,36 +71,39 @@ Result<json> trials_of(StoreReader& reader, const StoredExperiment& stored) {
 
 }  // namespace
 
-Result<EarlierResults> read_earlier_results(const Experiment& experiment,
-                                            const std::string& own_id) {
+EarlierResults read_earlier_results(const Experiment& experiment, const std::string& own_id) {
   EarlierResults results;
-  if (experiment.learn_from.size() > kMostEarlier) {
-    return fail(fmt::format("learnFrom: {} experiments; at most {} are possible",
-                            experiment.learn_from.size(), kMostEarlier));
+  const std::size_t count = experiment.learn_from.size();
+  if (count > kMostEarlier) {
+    results.problems.push_back(
+        fmt::format("learnFrom: {} experiments; at most {} are possible", count, kMostEarlier));
+    return results;
   }
-  for (std::size_t i = 0; i < experiment.learn_from.size(); ++i) {
-    const std::string& name = experiment.learn_from[i];
-    const auto failed = [&](const Error& error) {
-      return fail(fmt::format("learnFrom[{}]: {}", i, error.message));
-    };
+  const std::size_t most = most_earlier_trials(count, experiment.space.params.size());
+  // `name`: as in the key. Adds what its experiment found.
+  const auto read = [&](const std::string& name) -> Result<void> {
     const bool is_folder = name.contains('/');
-    auto reader = StoreReader::open(is_folder ? name : experiment.working_directory.string());
-    if (!reader) return failed(reader.error());
-    const auto stored = reader->find(is_folder ? "" : name);
-    if (!stored) return failed(stored.error());
-    if (stored->id == own_id) continue;
-    auto trials = trials_of(*reader, *stored);
-    if (!trials) return failed(trials.error());
-    results.folders.push_back(stored->directory.string());
-    const std::string shown = stored->name.empty() ? stored->id : stored->name;
-    if (trials->empty()) {
+    const std::string own = experiment.working_directory.string();
+    if (!is_folder) TRY(bring_up_to_date(own));
+    StoreReader reader = TRY(StoreReader::open(is_folder ? name : own));
+    const StoredExperiment stored = TRY(reader.find(is_folder ? "" : name));
+    if (stored.id == own_id) return {};
+    json trials = TRY(trials_of(reader, stored, experiment.search_space, most));
+    results.folders.push_back(is_folder ? name : stored.directory.string());
+    const std::string shown = stored.name.empty() ? stored.id : stored.name;
+    if (trials.empty()) {
       results.messages.push_back(
           fmt::format("warning: experiment {} has no results to learn from", shown));
-      continue;
+      return {};
     }
     results.messages.push_back(
-        fmt::format("learns from {} results of experiment {}", trials->size(), shown));
-    results.for_daemon.push_back({{"name", shown}, {"trials", *std::move(trials)}});
+        fmt::format("learns from {} results of experiment {}", trials.size(), shown));
+    results.for_daemon.push_back({{"name", shown}, {"trials", std::move(trials)}});
+    return {};
+  };
+  for (std::size_t i = 0; i < count; ++i) {
+    if (const auto done = read(experiment.learn_from[i]); !done)
+      results.problems.push_back(fmt::format("learnFrom[{}]: {}", i, done.error().message));
   }
   return results;
 }

@@ -171,10 +171,11 @@ Result<int> resume_experiment(const ResumeOptions& options, const Surroundings& 
     state = std::move(conversation->manager);
   }
   // The daemon remembers what it learnt from. Only one that cannot go on needs it again.
-  if (auto earlier = read_earlier_results(experiment, stored.id)) {
-    setup.earlier = std::move(earlier->for_daemon);
-  } else {
-    setup.warnings.push_back(earlier.error().message);
+  EarlierResults earlier = read_earlier_results(experiment, stored.id);
+  setup.earlier = std::move(earlier.for_daemon);
+  for (const std::string& problem : earlier.problems) {
+    setup.warnings.push_back(problem +
+                             "; nothing is lost, unless the daemon cannot go on with its journal");
   }
   setup.restored = TRY(restored_state(reader, stored, experiment, std::move(state)));
   setup.succeeded = TRY(reader.best(stored));

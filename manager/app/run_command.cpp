@@ -132,7 +132,8 @@ Result<NewExperimentSetup> prepare_new(Experiment experiment, const std::string&
   const Direction direction =
       TRY(settle_direction(experiment, setup.session.daemon, surroundings.environment));
   TRY(check_with_daemon(experiment, setup.session.daemon, surroundings.environment));
-  EarlierResults earlier = TRY(read_earlier_results(experiment, facts.experiment_id));
+  EarlierResults earlier = read_earlier_results(experiment, facts.experiment_id);
+  if (!earlier.problems.empty()) return fail(earlier.problems.front());
   // As folders, so that a resumed experiment finds the same ones.
   experiment.learn_from = std::move(earlier.folders);
   setup.session.earlier = std::move(earlier.for_daemon);

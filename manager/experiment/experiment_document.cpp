@@ -64,6 +64,7 @@ json to_document(const Experiment& experiment) {
   if (!experiment.tuner.is_null()) document["tuner"] = experiment.tuner;
   if (!experiment.assessor.is_null()) document["assessor"] = experiment.assessor;
   if (!experiment.advisor.is_null()) document["advisor"] = experiment.advisor;
+  document.erase("learnFrom");  // preparation takes it away where it has no effect
   if (!experiment.learn_from.empty()) document["learnFrom"] = experiment.learn_from;
   if (experiment.program.in_step) document[kDecisions] = "in-step";
   if (!experiment.pool.coordinator.empty())

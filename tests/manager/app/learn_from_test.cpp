@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <filesystem>
 
 #include "base/json.h"
 #include "tests/manager/app/program_folder.h"
@@ -55,6 +56,40 @@ TEST_CASE("learnFrom: the next experiment tries the best of the first one first"
   CHECK(trials_of(folder, "second").size() == 8);
 }
 
+TEST_CASE("learnFrom: an experiment is found in a copy of its working directory") {
+  ProgramFolder folder;
+  const std::string random =
+      "seed: 3\ntuner: {name: Random, classArgs: {optimize_mode: maximize}}\n";
+  write(folder, "first", "maxTrialNumber: 4\n" + random);
+  REQUIRE(folder.run({"run", "first.yaml"}).code == 0);
+  write(folder, "newer", "maxTrialNumber: 1\n" + random);
+  REQUIRE(folder.run({"run", "newer.yaml"}).code == 0);
+  const auto working = folder.path / "attune-experiments";
+  const std::string id = StoreReader::open(working).value().find("first").value().id;
+  std::filesystem::copy(
+      working, folder.path / "copy",
+      std::filesystem::copy_options::recursive | std::filesystem::copy_options::copy_symlinks);
+
+  const std::string gp = "tuner: {name: GP, classArgs: {optimize_mode: maximize}}\n";
+  write(folder, "second", "maxTrialNumber: 1\nlearnFrom: [./copy/" + id + "]\n" + gp);
+  const Run run = folder.run({"run", "second.yaml"});
+  CAPTURE(run.err);
+  REQUIRE(run.code == 0);
+  CHECK_THAT(run.err, Catch::Contains("learns from 4 results of experiment first"));
+
+  // What cannot be read any more is told, and the rest is used.
+  write(folder, "third", "maxTrialNumber: 1\nlearnFrom: [./copy/" + id + ", newer]\n" + gp);
+  REQUIRE(folder.run({"run", "third.yaml"}).code == 0);
+  std::filesystem::remove_all(folder.path / "copy");
+  const Run resumed =
+      folder.run({"resume", "third", "--dir", "attune-experiments", "--max-trials", "2"});
+  CAPTURE(resumed.err);
+  CHECK(resumed.code == 0);
+  CHECK_THAT(resumed.err, Catch::Contains("learnFrom[0]: ") &&
+                              Catch::Contains("nothing is lost, unless the daemon") &&
+                              !Catch::Contains("learnFrom[1]: "));
+}
+
 TEST_CASE("learnFrom: what cannot be used is said") {
   ProgramFolder folder;
   SECTION("an experiment that is not there") {
@@ -69,6 +104,10 @@ TEST_CASE("learnFrom: what cannot be used is said") {
     CHECK(run.code == 0);
     CHECK_THAT(run.err, Catch::Contains("learnFrom: it has no effect: the tuner cannot learn from "
                                         "earlier experiments; auto, GP, TuRBO and ensemble can"));
+    const Run resumed =
+        folder.run({"resume", "second", "--dir", "attune-experiments", "--max-trials", "3"});
+    CHECK(resumed.code == 0);
+    CHECK_THAT(resumed.err, !Catch::Contains("learnFrom"));
   }
   SECTION("no list") {
     write(folder, "second", "maxTrialNumber: 2\nlearnFrom: 3\n");
