@@ -91,9 +91,16 @@ Point Gp::suggest() {
   const Utility utility = weighable(settings_.utility, record_.has_priors());
   const Acquisition acquisition = record_.with_prior(model.acquisition(history, utility, rng_));
   SearchSettings settings = search_settings(model);
-  settings.within = record_.neglected(SearchRecord::kDrawn + SearchRecord::kGuided, rng_);
-  return record_.first_unseen(
-      search_acquisition(record_.space(), features, acquisition, good, settings, rng_), rng_);
+  const auto search = [&](std::optional<Branch> within) {
+    settings.within = within;
+    return search_acquisition(record_.space(), features, acquisition, good, settings, rng_);
+  };
+  constexpr std::size_t kWanted = SearchRecord::kDrawn + SearchRecord::kGuided;
+  if (const auto branch = record_.neglected(kWanted, rng_)) {
+    const std::vector<Found> found = search(branch);
+    if (const Point* point = record_.unseen(found)) return *point;
+  }
+  return record_.first_unseen(search({}), rng_);
 }
 
 // Ranking a candidate costs the square of the model's rows, and fewer candidates hardly make

@@ -180,6 +180,29 @@ TEST_CASE("auto: after thirty trials each branch has had four, however bad it is
   }
 }
 
+TEST_CASE("auto: the model searches although a branch has but few points") {
+  const std::string space = R"({"algo": {"_type": "choice", "_value": [
+      {"_name": "linear", "l2": {"_type": "choice", "_value": [true, false]}},
+      {"_name": "svm", "a": {"_type": "uniform", "_value": [0, 1]},
+                       "b": {"_type": "uniform", "_value": [0, 1]}}]}})";
+  for (const std::string tuner : {"auto", "GP"}) {
+    std::vector<double> best;
+    for (const std::uint64_t seed : {1u, 2u, 3u, 4u, 5u}) {
+      TunerWorld world(tuner, space, {{"optimize_mode", "minimize"}}, seed);
+      best.push_back(1);
+      for (int i = 0; i < 32; ++i) {
+        const auto v = world.values();
+        const double loss = v[0] == 0 ? 1 : std::pow(v[2] - 0.3, 2) + std::pow(v[3] - 0.6, 2);
+        world.completed(world.next - 1, v, loss);
+        best.back() = std::min(best.back(), loss);
+      }
+    }
+    CAPTURE(tuner, best);
+    std::ranges::sort(best);
+    CHECK(best[2] < 1e-3);
+  }
+}
+
 TEST_CASE("auto: the first trial is in the middle, unless one was lost in a crash") {
   for (const char* tuner : {"auto", "GP", "TuRBO"}) {
     CAPTURE(tuner);

@@ -50,25 +50,37 @@ std::vector<Point> SearchRecord::best_points(std::span<const std::size_t> member
   return best;
 }
 
-Point SearchRecord::first_unseen(std::span<const Found> found, Rng& rng) const {
+const Point* SearchRecord::unseen(std::span<const Found> found) const {
   for (const Found& one : found) {
-    if (!dedup_.repeats(one.point)) return one.point;
+    if (!dedup_.repeats(one.point)) return &one.point;
   }
-  return draw(rng);
+  return nullptr;
+}
+
+Point SearchRecord::first_unseen(std::span<const Found> found, Rng& rng) const {
+  const Point* point = unseen(found);
+  return point != nullptr ? *point : draw(rng);
 }
 
 Point SearchRecord::draw(Rng& rng) const {
-  const std::optional<Branch> branch = neglected(kDrawn, rng);
-  const auto drawn = [&] {
-    Point point = sample(space_, rng);
-    if (branch) enter(space_, *branch, point, rng);
+  const auto is_new = [&](const Point& point) {
+    return space_.feasible(point) && !dedup_.repeats(point);
+  };
+  const auto drawn = [&](const std::optional<Branch>& branch) {
+    Point point;
+    for (int i = 0; i <= kTries; ++i) {
+      point = sample(space_, rng);
+      if (branch) enter(space_, *branch, point, rng);
+      if (is_new(point)) break;
+    }
     return point;
   };
-  Point point = drawn();
-  for (int i = 0; i < kTries && (!space_.feasible(point) || dedup_.repeats(point)); ++i) {
-    point = drawn();
+  // A branch of which all points are known, or break a constraint, stays the one with the fewest
+  // trials.
+  if (const std::optional<Branch> branch = neglected(kDrawn, rng)) {
+    if (Point point = drawn(branch); is_new(point)) return point;
   }
-  return point;
+  return drawn({});
 }
 
 Point SearchRecord::early(Rng& rng) const {

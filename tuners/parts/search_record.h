@@ -64,10 +64,13 @@ class SearchRecord {
     return attune::enough_results(history_.usable(), running_.size(), wanted);
   }
 
-  // The first point of `found` that is not known yet; if there is none, draw(rng).
+  // The first point of `found` that is not known yet; null: there is none. Valid as long as `found`.
+  const Point* unseen(std::span<const Found> found) const;
+  // The same; if there is none, draw(rng).
   Point first_unseen(std::span<const Found> found, Rng& rng) const;
   // A random point. It tries to find one that is new and breaks no constraint, but may fail. While
-  // a branch has had few trials, the point lies in that branch: see neglected().
+  // a branch has had few trials, the point lies in that branch (see neglected()), unless no new one
+  // is found there.
   Point draw(Rng& rng) const;
   // The same, for trials before there is a model. Of the first one the numbers are in the middle of
   // their ranges: on average a better guess than random ones.

@@ -97,6 +97,23 @@ TEST_CASE("search record: draws keep to the constraints and to what is new") {
   CHECK(std::holds_alternative<Exhausted>(record.propose(5, {{0}})));
 }
 
+TEST_CASE("search record: a branch without new points does not hold the draws back") {
+  Space space = space_of(R"({"algo": {"_type": "choice", "_value": [{"_name": "none"},
+      {"_name": "svm", "a": {"_type": "uniform", "_value": [0, 1]}}]}})");
+  SECTION("all of its points are known") {
+    SearchRecord record(space);
+    record.adopt(1, {{0, Point::kInactive}});
+    record.adopt(2, {{1, 0.5}});
+    Rng rng(1);
+    for (int i = 0; i < 20; ++i) CHECK(record.draw(rng).values[0] == 1);
+  }
+  SECTION("its points break a constraint") {
+    REQUIRE(set_constraints(space, {"a > 2"}));
+    Rng rng(1);
+    for (int i = 0; i < 20; ++i) CHECK(SearchRecord(space).draw(rng).values[0] == 0);
+  }
+}
+
 TEST_CASE("search record: the first point has its numbers in the middle") {
   const Space space = space_of(R"({"x": {"_type": "uniform", "_value": [0, 8]},
                                    "lr": {"_type": "loguniform", "_value": [0.0001, 1]},
