@@ -14,6 +14,10 @@ namespace {
 // A sweep tries all categories of a choice with at most this many; otherwise this many random ones.
 constexpr std::size_t kMostCategories = 20;
 
+// A sweep tries so many values, divided by the number of parameters, as each of them costs a time
+// in proportion to that number. Of up to 122 parameters it tries all.
+constexpr std::size_t kMostSwept = 300'000;
+
 class Search {
  public:
   Search(const Space& space, const Features& features, const Acquisition& acquisition,
@@ -154,12 +158,25 @@ class Search {
     return true;
   }
 
-  // Tries other values of one active parameter after the other, and keeps each improvement.
+  // Tries other values of one active parameter after the other, and keeps each improvement. Of
+  // many parameters it tries some, in random order.
   void sweep(Found& at) {
-    for (std::size_t i = 0; i < space_.params.size(); ++i) {
+    std::vector<std::size_t> order(space_.params.size());
+    std::iota(order.begin(), order.end(), 0);
+    const std::size_t most = kMostSwept / std::max<std::size_t>(order.size(), 1);
+    if (order.size() * kMostCategories > most) shuffle(order);
+    std::size_t tried = 0;
+    for (const std::size_t i : order) {
       if (!at.point.active(i) || (settings_.within && i == settings_.within->choice)) continue;
-      take_if_better(alternatives(at.point, i), at);
+      std::vector<Point> others = alternatives(at.point, i);
+      tried += others.size();
+      take_if_better(std::move(others), at);
+      if (tried >= most) return;
     }
+  }
+
+  void shuffle(std::vector<std::size_t>& order) {
+    for (std::size_t k = order.size(); k > 1; --k) std::swap(order[k - 1], order[rng_.index(k)]);
   }
 
   std::vector<Point> alternatives(const Point& from, std::size_t i) {

@@ -20,8 +20,8 @@ namespace attune {
 // Costs O(n log n) for n results, and O(n^2) with more than two objectives.
 double prior_belief(const Priors& priors, const History& history, std::size_t since);
 
-// The acquisition, a logarithm (or a bound in deviations, to which the prior is a bonus), plus
-// `power` times the logarithm of the prior. The priors must outlive the result.
+// The acquisition, a logarithm, plus `power` times the logarithm of the prior. The priors must
+// outlive the result.
 Acquisition times_prior(Acquisition acquisition, const Priors& priors, double power);
 
 }  // namespace attune

@@ -220,4 +220,24 @@ TEST_CASE("acquisition search: finite spaces and constants and the same bits aga
   CHECK(a.rng == b.rng);
 }
 
+TEST_CASE("acquisition search: of very many parameters a sweep tries some") {
+  for (const auto& [parameters, all] : {std::pair{100, true}, {500, false}}) {
+    json text = json::object();
+    for (int i = 0; i < parameters; ++i) {
+      text["c" + std::to_string(i)] = {{"_type", "choice"},
+                                       {"_value", {"a", "b", "c", "d", "e", "f", "g", "h"}}};
+    }
+    World w(text.dump());
+    int looks = 0;
+    SearchSettings settings{.candidates = 10, .neighbours = 0, .climbs = 1, .rounds = 1};
+    // No value is better than another one.
+    const Acquisition flat =
+        w.acquisition([&](std::span<const double>) { return ++looks, 1.0; }, false);
+    search_acquisition(w.space, w.features, flat, {}, settings, w.rng);
+    CAPTURE(parameters, looks);
+    CHECK((looks == 10 + 7 * parameters) == all);
+    CHECK(looks <= 10 + 7 * 100);
+  }
+}
+
 }  // namespace attune::acquisition_search_test
