@@ -16,7 +16,8 @@ struct BestByModel {
 };
 
 // Fits a Gaussian process (analysis/posterior.h) to the succeeded trials; of more than 20,000, only
-// every second, third, ... counts. Takes up to 0.5 s. Errors say what is missing: one objective
+// every second, third, ... counts. Takes up to 0.5 s with 60 parameters, and more in proportion to
+// their number. Errors say what is missing: one objective
 // without a limit, ten results, a search space that attune can read.
 Result<BestByModel> best_by_model(StoreReader& reader, const StoredExperiment& experiment);
 

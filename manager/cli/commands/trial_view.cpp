@@ -7,6 +7,7 @@
 #include "manager/cli/commands/best_by_model.h"
 #include "manager/cli/commands/best_text.h"
 #include "manager/cli/commands/parameter_text.h"
+#include "manager/cli/commands/searched_space.h"
 #include "manager/cli/commands/stored_json.h"
 #include "manager/cli/commands/views.h"
 #include "manager/cli/commands/wait_reasons.h"
@@ -232,10 +233,13 @@ Result<int> view_by_model(StoreReader& reader, const StoredExperiment& experimen
   return kExitOk;
 }
 
-// What the model sees, below the best observed trial. Nothing where it cannot see anything: the
-// user has not asked for it.
+// What the model sees, below the best observed trial. Nothing where it cannot see anything, or
+// where that may take seconds: the user has not asked for it.
 void print_model(StoreReader& reader, const StoredExperiment& experiment,
                  const TrialRecord& observed, const Console& console) {
+  constexpr std::size_t kMostParameters = 60;
+  const auto space = searched_space(experiment);
+  if (!space || space->params.size() > kMostParameters) return;
   const Result<BestByModel> best = best_by_model(reader, experiment);
   if (!best) return;
   print_text(console, text_of(*best) + "\n");

@@ -15,13 +15,19 @@ namespace attune::best_by_model_test {
 
 const json kSpace = {{"x", {{"_type", "uniform"}, {"_value", {0, 1}}}}};
 
+json with(json object, int others, const json& value) {
+  for (int i = 0; i < others; ++i) object["other" + std::to_string(i)] = value;
+  return object;
+}
+
 // Noisy accuracies of 1 - (x - 0.3)^2. Trial t0000, far from the best x, has a lucky result.
 class World {
  public:
-  explicit World(int trials, json objectives = nullptr)
+  // `others`: parameters that do nothing.
+  explicit World(int trials, json objectives = nullptr, int others = 0)
       : store(begin_experiment(folder.path, "abcd2345", "",
                                {{"trialCommand", "true"},
-                                {"searchSpace", kSpace},
+                                {"searchSpace", with(kSpace, others, kSpace["x"])},
                                 {"objectives", std::move(objectives)}})) {
     options.which.directory = folder.path.string();
     Rng rng(1);
@@ -29,7 +35,7 @@ class World {
       const double x = k == 0 ? 0.95 : std::fmod(k * 0.618, 1);
       const double accuracy = 1 - std::pow(x - 0.3, 2) + 0.05 * rng.normal();
       TrialRecord trial = pending_trial(k);
-      trial.proposed.parameters = {{"x", x}};
+      trial.proposed.parameters = with({{"x", x}}, others, 0.5);
       store.add_trial(trial, 1001).value();
       trial.status = TrialStatus::succeeded;
       trial.final_metric = k == 0 ? 1.5 : accuracy;
@@ -55,6 +61,13 @@ TEST_CASE("views: below the best observed trial stands what the model expects") 
   CHECK(contains(text, "\nthe model expects "));
   CHECK(!contains(text, " of trial t0000, which gave"));
   CHECK(contains(text, "\nattune best --by model shows that trial\n"));
+}
+
+TEST_CASE("views: of many parameters a model is fitted only if the user asks for it") {
+  World world(12, nullptr, 80);
+  CHECK(!contains(printed(world.options), "model"));
+  world.options.by_model = true;
+  CHECK(contains(printed(world.options), "the model expects "));
 }
 
 TEST_CASE("views: best by model shows the trial that is not just lucky") {
