@@ -64,7 +64,8 @@ class SearchRecord {
     return attune::enough_results(history_.usable(), running_.size(), wanted);
   }
 
-  // The first point of `found` that is not known yet; null: there is none. Valid as long as `found`.
+  // The first point of `found` that is not known yet; null: there is none. Valid as long as
+  // `found`.
   const Point* unseen(std::span<const Found> found) const;
   // The same; if there is none, draw(rng).
   Point first_unseen(std::span<const Found> found, Rng& rng) const;
