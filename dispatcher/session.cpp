@@ -132,7 +132,7 @@ Replies Session::answer(std::vector<Ask> asks) {
   asks = resume_held(offer_again(std::move(asks), replies), replies);
   asks = offer_first(std::move(asks), replies);
   std::vector<Ask> waiting;
-  std::string reason = draw(give_starts(std::move(asks), replies), waiting, replies);
+  std::string reason = draw(give_starts(asks, replies), waiting, replies);
   // No trial runs, so no event would ever make the tuner answer. Perhaps it waits for the trials
   // that completed without a result: it is told of them now. If it still waits, the asks get
   // NoMore.

@@ -213,7 +213,7 @@ class Session {
   bool carry_out_resume(const Ask& ask, Proposal proposal, Replies& replies);
   std::vector<Ask> resume_held(std::vector<Ask> asks, Replies& replies);
   void learn_from_earlier();
-  std::vector<Ask> give_starts(std::vector<Ask> asks, Replies& replies);
+  std::vector<Ask> give_starts(const std::vector<Ask>& asks, Replies& replies);
   bool resume_set_aside(const Ask& ask, Replies& replies);
   void set_aside(TrialId id, Trial& trial);
   void take_back(Trial& trial);

@@ -19,7 +19,7 @@ void Session::learn_from_earlier() {
   if (!tasks.empty()) starts_ = tuner_->learn_from(tasks);
 }
 
-std::vector<Session::Ask> Session::give_starts(std::vector<Ask> asks, Replies& replies) {
+std::vector<Session::Ask> Session::give_starts(const std::vector<Ask>& asks, Replies& replies) {
   std::vector<Ask> others;
   for (const Ask& ask : asks) {
     while (started_ < starts_.size() && is_tried(starts_[started_])) ++started_;
