@@ -258,6 +258,16 @@ TrialSetting trial_setting(const Section& top, const SpaceSection& space, const 
   return setting;
 }
 
+// Entries with a '/' are folders, relative to `base`.
+std::vector<std::string> read_learn_from(const Section& top, const fs::path& base) {
+  std::vector<std::string> all;
+  for (const std::string& each : top.texts("learnFrom")) {
+    if (each.empty()) top.error("learnFrom", "the name, id or folder of an experiment expected");
+    all.push_back(each.contains('/') ? (base / each).lexically_normal().string() : each);
+  }
+  return all;
+}
+
 Experiment interpret(const YamlDocument& document, const Source& source, Findings& findings) {
   const Section top(document, source.file.string(), findings);
   std::vector<std::string> keys = kKeys;
@@ -304,11 +314,7 @@ Experiment interpret(const YamlDocument& document, const Source& source, Finding
   result.working_directory = working ? (base / *working).lexically_normal()
                                      : fs::absolute(source.working_directory, error);
   result.log_level = read_log_level(top);
-  for (const std::string& each : top.texts("learnFrom")) {
-    if (each.empty()) top.error("learnFrom", "the name, id or folder of an experiment expected");
-    result.learn_from.push_back(each.contains('/') ? (base / each).lexically_normal().string()
-                                                   : each);
-  }
+  result.learn_from = read_learn_from(top, base);
   result.plugins = read_plugins(top, base);
   result.exports = read_exports(top);
   read_algorithms(top, base, result);
