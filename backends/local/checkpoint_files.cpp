@@ -236,8 +236,12 @@ void CheckpointFiles::run() {
     const bool free = std::ranges::none_of(
         task.subjects, [&](const std::string& subject) { return busy.contains(subject); });
     busy.insert(task.subjects.begin(), task.subjects.end());
-    if (!task.process && free && start(task)) ++running_;
-    if (task.script == kTidy) return;
+    const bool others_wait = task.script == kTidy;
+    if (!task.process) {
+      if (!free || !start(task)) continue;  // start() may have ended it
+      ++running_;
+    }
+    if (others_wait) return;
   }
 }
 
