@@ -8,9 +8,9 @@ namespace attune {
 inline constexpr std::size_t kMostEarlier = 20;         // experiments
 inline constexpr std::size_t kMostEarlierTrials = 200;  // of each
 
-// Trials of each of so many experiments whose configurations have so many parameters (names at the
-// top). Wide spaces have fewer: to read an object of k keys is work for k * k / 2, of which a
-// message may give some (JsonLimits, base/json.h); and a frame has a limit, too.
+// How many trials of each experiment to send, if there are so many experiments, and configurations
+// have so many parameters. Wide spaces get fewer: an object of k keys costs its reader k * k / 2
+// steps, and JsonLimits (base/json.h) bounds their sum. A frame has a limit, too.
 constexpr std::size_t most_earlier_trials(std::size_t experiments, std::size_t parameters) {
   constexpr double kWork = 5e7;
   const double all =

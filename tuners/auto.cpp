@@ -8,8 +8,7 @@
 //   multivariate Parzen estimator (TPE).
 // * In a space of branches (space/branch.h), GP has the next turns, two for each branch: it looks
 //   into each of them, which a local search does not.
-// * While losses fall over decades, the local search proposes alone, but not in a space of
-// branches.
+// * While losses fall over decades, the local search proposes alone, except in a space of branches.
 //   They do if the lowest is positive and below a hundredth of the median of the first ten
 //   (tuners/parts/loss_span.h).
 // * While many trials run, from the first proposal on, only the local search and GP take turns: the
