@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/rng.h"
+#include "manager/cli/commands/stored_evidence.h"
 #include "manager/cli/commands/views.h"
 #include "manager/store/store.h"
 #include "tests/manager/cli/printed.h"
@@ -68,6 +69,16 @@ TEST_CASE("views: of many parameters a model is fitted only if the user asks for
   CHECK(!contains(printed(world.options), "model"));
   world.options.by_model = true;
   CHECK(contains(printed(world.options), "the model expects "));
+}
+
+TEST_CASE("views: of many trials those that succeeded are thinned out, not all") {
+  World world(10);
+  for (int k = 10; k < 50; ++k) world.store.add_trial(pending_trial(k), 1001).value();
+  world.store.commit().value();
+  StoreReader reader = StoreReader::open(world.folder.path).value();
+  const StoredExperiment experiment = reader.find("").value();
+  CHECK(stored_evidence(reader, experiment, "", 10)->evidence.results.size() == 10);
+  CHECK(stored_evidence(reader, experiment, "", 5)->evidence.results.size() == 5);
 }
 
 TEST_CASE("views: best by model shows the trial that is not just lucky") {

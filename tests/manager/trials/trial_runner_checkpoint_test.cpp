@@ -113,8 +113,8 @@ TEST_CASE("runner: a checkpoint stays until the attempt that started from it has
   CHECK(w.backend.deleted == Calls{"t0000-1"});
 }
 
-TEST_CASE("runner: of a trial that waits for a worker no files are saved") {
-  World w(World::limits(2, 5));
+// t0000 saves t0000-1. Then t0001, which is to start from that, waits for a worker.
+void copy_waits(World& w) {
   w.ready();
   w.propose();
   w.decider.listener->on_save("t0000");
@@ -123,6 +123,11 @@ TEST_CASE("runner: of a trial that waits for a worker no files are saved") {
   w.backend.events.push_back(TrialPlace{"t0001", "waits for a worker", 0});
   w.pump();
   w.decider.take();
+}
+
+TEST_CASE("runner: of a trial that waits for a worker no files are saved") {
+  World w(World::limits(2, 5));
+  copy_waits(w);
   w.decider.listener->on_save("t0001");
   CHECK(w.decider.take() == Calls{"saved t0001 "});
   CHECK(w.backend.saves == Calls{"t0000-1"});
@@ -136,14 +141,7 @@ TEST_CASE("runner: an attempt that ends while it waits for a worker leaves no fi
   RunnerOptions options = World::limits(2, 5);
   options.trial.checkpoint_at_end = true;
   World w(options);
-  w.ready();
-  w.propose();
-  w.decider.listener->on_save("t0000");
-  w.pump();
-  w.propose("", "t0000-1");
-  w.backend.events.push_back(TrialPlace{"t0001", "waits for a worker", 0});
-  w.pump();
-  w.decider.take();
+  copy_waits(w);
   SECTION("it is paused") {
     w.decider.listener->on_pause("t0001", "others first");
     w.end("t0001", Ending::paused);
